@@ -6,9 +6,20 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from designer import atomic
+from designer.cli.output import paragraph, print_json, print_written
+from designer.decisions.acceptance_cluster import STAGES, Cluster, judge
+from designer.errors import FormatError
+from designer.interchange.acceptance_scripts import DESIGN, scripts
+from designer.interchange.native.writer import save
+from designer.report.acceptance_sheet import acceptance_sheet
+from designer.report.writing import REPORTS, rendered
+from designer.testing.formats import acceptance_junit
+from designer.units import format_si
+
 if TYPE_CHECKING:
     from designer.decisions.acceptance import Judged
-    from designer.decisions.acceptance_cluster import Cluster, Verdict
+    from designer.decisions.acceptance_cluster import Verdict
     from designer.design.document import Design
 
     #: a result as JSON
@@ -26,7 +37,6 @@ def accept_cluster(options: argparse.Namespace, design: Design, document: Docume
     FormatError
         If options do not fit each other, or a file exists already.
     """
-    from designer.errors import FormatError
 
     if options.scripts:
         return _write_scripts(options, design)
@@ -39,13 +49,6 @@ def accept_cluster(options: argparse.Namespace, design: Design, document: Docume
 def _write_scripts(options: argparse.Namespace, design: Design) -> int:
     """Write the scripts of the acceptance of a cluster into a folder."""
     from pathlib import Path
-
-    from designer import atomic
-    from designer.cli.output import print_written
-    from designer.decisions.acceptance_cluster import Cluster
-    from designer.errors import FormatError
-    from designer.interchange.acceptance_scripts import DESIGN, scripts
-    from designer.interchange.native.writer import save
 
     folder = Path(options.scripts)
     made = scripts(Cluster(design))
@@ -65,9 +68,6 @@ def _judge_folder(options: argparse.Namespace, design: Design, document: Documen
     """Judge a folder of results; the sheet is printed or written. Exit code 1 where something failed."""
     from pathlib import Path
 
-    from designer.cli.output import print_json
-    from designer.decisions.acceptance_cluster import STAGES, Cluster, judge
-
     cluster = Cluster(design)
     verdict = judge(cluster, Path(options.folder), (options.stage,) if options.stage else tuple(STAGES))
     if options.output:
@@ -82,13 +82,6 @@ def _judge_folder(options: argparse.Namespace, design: Design, document: Documen
 def _write_sheet(options: argparse.Namespace, cluster: Cluster, verdict: Verdict) -> None:
     import datetime
     from pathlib import Path
-
-    from designer import atomic
-    from designer.cli.output import print_written
-    from designer.errors import FormatError
-    from designer.report.acceptance_sheet import acceptance_sheet
-    from designer.report.writing import REPORTS, rendered
-    from designer.testing.formats import acceptance_junit
 
     target = Path(options.output)
     suffix = target.suffix.lower()
@@ -108,7 +101,6 @@ def _write_sheet(options: argparse.Namespace, cluster: Cluster, verdict: Verdict
 
 
 def _verdict_document(design: Design, verdict: Verdict, document: Document) -> dict[str, Any]:
-    from designer.decisions.acceptance_cluster import STAGES
 
     return {
         "design": {"name": design.name},
@@ -123,9 +115,6 @@ def _verdict_document(design: Design, verdict: Verdict, document: Document) -> d
 
 
 def _print_verdict(verdict: Verdict) -> None:
-    from designer.cli.output import paragraph
-    from designer.decisions.acceptance_cluster import STAGES
-    from designer.units import format_si
 
     for stage, (name, stated, _) in STAGES.items():
         own = [o for o in verdict.outcomes if o.stage == stage]

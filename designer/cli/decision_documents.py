@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from designer.cli.documents import bottleneck_document
+from designer.cli.output import finding_dict
+from designer.errors import UnitError
+from designer.units import parse
+
 if TYPE_CHECKING:
     from designer.analysis.simulation import Simulation
     from designer.analysis.simulation.phases import Binding
@@ -99,7 +104,6 @@ def per_gpu(cost: Hourly, found: Survey) -> float:
 
 def simulation_document(found: Simulation, findings: list[Any], bands: bool = True) -> dict[str, Any]:
     """The JSON that scripts rely on; the ends of bands that were not computed are null."""
-    from designer.cli.output import finding_dict
     from designer.engine.clock.interruptions import interruptions
 
     run = found.run
@@ -176,7 +180,6 @@ def simulation_document(found: Simulation, findings: list[Any], bands: bool = Tr
 
 def _binding_document(found: Binding) -> dict[str, Any]:
     """What binds a workload, as ``analyze`` writes it."""
-    from designer.cli.documents import bottleneck_document
 
     names = ("alone", "alone_next", "together", "together_next")
     phases = [
@@ -192,7 +195,6 @@ def busiest(found: Simulation, count: int = 8) -> list[tuple[Any, float]]:
 
 def size_document(found: Sized) -> dict[str, Any]:
     """The JSON that scripts rely on."""
-    from designer.cli.output import finding_dict
 
     rows = [
         {
@@ -265,8 +267,6 @@ def proposals_document(found: Proposals) -> dict[str, Any]:
 
 def requests_per_second(settings: Mapping[str, object]) -> float:
     """Requests per second that are asked for; 0 where none are."""
-    from designer.errors import UnitError
-    from designer.units import parse
 
     try:
         return parse(settings.get("rate", "0 1/s"), "frequency")

@@ -10,8 +10,40 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from designer.analysis.simulation import simulate
+from designer.cli.decision_documents import (
+    proposals_document,
+    requests_per_second,
+    simulation_document,
+    size_document,
+    suggestions_document,
+    survey_document,
+)
 from designer.cli.design_tools import DesignTools, answer_of, reply_of
+from designer.contrib.proposals.page import page_of_proposals
+from designer.contrib.proposals.reading import read_wanted
+from designer.contrib.proposals.search import propose
+from designer.decisions.acceptance import Judged, Machine, Promises, expected
+from designer.decisions.acceptance_causes import explain
+from designer.decisions.acceptance_results import read
+from designer.decisions.comparing import compare, explained
+from designer.decisions.failures_survey import survive
+from designer.decisions.serving_size import size_serving
+from designer.decisions.suggest import STEPS_LIMIT, suggest
+from designer.design.query import summarize
+from designer.engine.network import build_network
 from designer.errors import FormatError
+from designer.families.serving.tasks import Serve
+from designer.interchange.importing import read_bytes
+from designer.pages.accept import page_of_results, page_of_tests
+from designer.pages.imported import page_of_import
+from designer.pages.simulate import page_of_simulation
+from designer.pages.size import page_of_size
+from designer.pages.suggest import page_of_suggestions
+from designer.pages.survive import page_of_failures
+from designer.report.tables.order import order
+from designer.testing.page import page_of_comparison
+from designer.workload.kind import task_of
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -59,9 +91,6 @@ class DecisionTools:
 
         save_as names the design file to write, with dry_run false.
         """
-        from designer.design.query import summarize
-        from designer.interchange.importing import read_bytes
-        from designer.pages.imported import page_of_import
 
         if len(text) > _PASTED_LIMIT:
             raise FormatError("the pasted text is too long", place="text", remedy="paste the dump of one machine")
@@ -82,9 +111,6 @@ class DecisionTools:
         full: bool = False,
     ) -> dict[str, Any]:
         """Which changes make a workload faster, the best first; save_as writes the design with all of them applied."""
-        from designer.cli.decision_documents import suggestions_document
-        from designer.decisions.suggest import STEPS_LIMIT, suggest
-        from designer.pages.suggest import page_of_suggestions
 
         if not 1 <= steps <= STEPS_LIMIT:
             raise FormatError(f"{steps} steps", place="steps", remedy=f"give 1 to {STEPS_LIMIT}")
@@ -97,9 +123,6 @@ class DecisionTools:
 
     def survive(self, design: str, workload: str = "", full: bool = False) -> dict[str, Any]:
         """What is left of a workload after each single failure, the worst first."""
-        from designer.cli.decision_documents import survey_document
-        from designer.decisions.failures_survey import survive
-        from designer.pages.survive import page_of_failures
 
         drawn = self._opened(design)
         found = survive(drawn, workload or None)
@@ -107,9 +130,6 @@ class DecisionTools:
 
     def simulate(self, design: str, workloads: list[str] | None = None, full: bool = False) -> dict[str, Any]:
         """Workloads together over time: how long each takes, and what slows it down."""
-        from designer.analysis.simulation import simulate
-        from designer.cli.decision_documents import simulation_document
-        from designer.pages.simulate import page_of_simulation
 
         drawn = self._opened(design)
         found = simulate(drawn, workloads or None, file=design)
@@ -118,8 +138,6 @@ class DecisionTools:
 
     def compare(self, a: str, b: str, full: bool = False) -> dict[str, Any]:
         """What differs between two designs, and why their metrics do."""
-        from designer.decisions.comparing import compare, explained
-        from designer.testing.page import page_of_comparison
 
         first, second = self._opened(a), self._opened(b)
         found = compare(first, second)
@@ -133,10 +151,6 @@ class DecisionTools:
 
     def accept(self, design: str, results: str = "", full: bool = False) -> dict[str, Any]:
         """Which tests accept the built machine, with limits; what pasted results mean, and the likely cause."""
-        from designer.decisions.acceptance import Judged, Machine, Promises, expected
-        from designer.decisions.acceptance_causes import explain
-        from designer.decisions.acceptance_results import read
-        from designer.pages.accept import page_of_results, page_of_tests
 
         drawn = self._opened(design)
         if not results:
@@ -158,12 +172,6 @@ class DecisionTools:
 
     def size(self, design: str, workload: str, full: bool = False) -> dict[str, Any]:
         """How many accelerators a serving workload of a design needs for its load and limits."""
-        from designer.cli.decision_documents import requests_per_second, size_document
-        from designer.decisions.serving_size import size_serving
-        from designer.engine.network import build_network
-        from designer.families.serving.tasks import Serve
-        from designer.pages.size import page_of_size
-        from designer.workload.kind import task_of
 
         drawn = self._opened(design)
         spec = drawn.workloads.get(workload)
@@ -185,10 +193,6 @@ class DecisionTools:
         self, goal: str, settings: list[str], within: str = "", limits: list[str] | None = None, full: bool = False
     ) -> dict[str, Any]:
         """Designs for a goal within limits, the best first: goal is a kind of workload, settings are NAME=VALUE."""
-        from designer.cli.decision_documents import proposals_document
-        from designer.contrib.proposals.page import page_of_proposals
-        from designer.contrib.proposals.reading import read_wanted
-        from designer.contrib.proposals.search import propose
 
         self.designs.demand_inside([*settings, *(limits or ())])
         wanted = read_wanted(goal, settings, within=within or None, limits=limits or ())
@@ -197,7 +201,6 @@ class DecisionTools:
 
     def cabling(self, design: str, media: str = "any", full: bool = False) -> dict[str, Any]:
         """Cables and transceivers to order, with part numbers; media any, or optical without copper."""
-        from designer.report.tables.order import order
 
         if media not in ("any", "optical"):
             raise FormatError(f"{media[:40]!r} is no choice", place="media", remedy="use any or optical")

@@ -6,6 +6,9 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from designer.cli.output import print_problem
+from designer.errors import raised_in
+
 if TYPE_CHECKING:
     from designer.design.document import Design
     from designer.interchange.native.reader import Loaded
@@ -96,9 +99,7 @@ def opened_as(name: str, options: argparse.Namespace) -> Loaded:
     files: Sequence[str] = options.workload_files
     if not overrides and not files:
         return loaded
-    from designer.cli.output import print_problem
     from designer.design.integrity import demand_sound
-    from designer.errors import raised_in
     from designer.interchange.overrides import given_way, overridden, with_workloads
 
     design = overridden(with_workloads(loaded.design, files), overrides)

@@ -11,8 +11,40 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from designer import atomic
+from designer.catalog.describe import describe
+from designer.catalog.loader import load_catalog
+from designer.catalog.sources import load_sources
+from designer.checks.analysing import analyze
 from designer.cli.confined import Folder
+from designer.cli.documents import analysis_document, bottleneck_document, ids_of
+from designer.cli.output import finding_dict
+from designer.design import legality
+from designer.design.diff import diff
+from designer.design.document import WorkloadSpec
+from designer.design.edits.workloads import AddWorkloads
+from designer.design.integrity import demand_sound
+from designer.design.legality import can_connect, can_contain
+from designer.design.query import summarize
 from designer.errors import DesignerError, DocumentError, FormatError, raised_in
+from designer.finding_codes import CODES
+from designer.interchange.changes import apply_changes
+from designer.interchange.native.envelope import SUFFIX, written_by
+from designer.interchange.native.reader import load
+from designer.interchange.native.writer import save
+from designer.interchange.overrides import SOURCE, overridden
+from designer.interchange.templates import find_template, list_templates
+from designer.pages.workload import overview, page_of
+from designer.present.markdown import to_markdown
+from designer.report.assembly import Given, compose_report
+from designer.report.settings import load_settings
+from designer.report.writing import rendered
+from designer.rules.door import check
+from designer.rules.pages import markdown
+from designer.rules.rule import rules
+from designer.testing.files import CHECKS, find, open_suite
+from designer.testing.formats import as_document
+from designer.testing.suites import run_suite
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -59,9 +91,6 @@ class DesignTools:
 
     def list_designs(self) -> dict[str, Any]:
         """The designs and test files in the folder, and the templates to start from."""
-        from designer.interchange.native.envelope import SUFFIX
-        from designer.interchange.templates import list_templates
-        from designer.testing.files import CHECKS
 
         found = sorted(p for p in self.folder.root.rglob("*") if p.name.endswith((SUFFIX, CHECKS)) and p.is_file())
         names = [self.folder.name(p) for p in found if self.folder.holds(p)]
@@ -76,7 +105,6 @@ class DesignTools:
 
         With ids every part, link, wiring and group is listed as well, by the id that edits name it by.
         """
-        from designer.design.query import summarize
 
         opened, findings = self._open(design)
         stated = {
@@ -87,15 +115,11 @@ class DesignTools:
             "findings": _findings(list(dict.fromkeys([*findings, *_ruled(opened)]))),
         }
         if ids:
-            from designer.cli.documents import ids_of
-
             stated["ids"] = dict(ids_of(opened, ""))
         return stated
 
     def find_parts(self, query: str = "", kind: str = "") -> dict[str, Any]:
         """Part types of the catalog by words or kind; one that is named by its id is stated in full, with sources."""
-        from designer.catalog.describe import describe
-        from designer.catalog.loader import load_catalog
 
         catalog = load_catalog()
         if query in catalog:
@@ -110,7 +134,6 @@ class DesignTools:
 
     def can_connect(self, design: str, a: str, b: str, kind: str = "") -> dict[str, Any]:
         """Whether a link may join two parts: the kinds that fit, room for how many, or the reason why not."""
-        from designer.design import legality
 
         opened, _ = self._open(design)
         verdict = legality.can_connect(opened, a, b, kind or None)
@@ -134,9 +157,6 @@ class DesignTools:
         refused with the reason. Only with dry_run false, and where writing was allowed, is anything written: to the
         design itself, or to save_as.
         """
-        from designer.design.diff import diff
-        from designer.design.integrity import demand_sound
-        from designer.interchange.overrides import overridden
 
         before, _ = self._open(design)
         self.demand_inside(set or [])
@@ -160,9 +180,6 @@ class DesignTools:
         """Run the workloads of a design, or one: what they reach and what binds; with full every metric with its band
         and sources, and the busiest channels.
         """
-        from designer.checks.analysing import analyze
-        from designer.cli.documents import analysis_document
-        from designer.pages.workload import overview, page_of
 
         opened, findings = self._open(design)
         found = analyze(opened, [workload] if workload else None, file=design, curves=False)
@@ -181,9 +198,6 @@ class DesignTools:
         """Why a workload takes as long as it does: what binds and what next; with full, or for one metric, the metrics
         with their bands and sources.
         """
-        from designer.catalog.sources import load_sources
-        from designer.cli.documents import bottleneck_document
-        from designer.pages.workload import page_of
 
         result = self._analyzed(design, workload)
         if metric and metric not in result.metrics:
@@ -227,9 +241,6 @@ class DesignTools:
 
     def explain_code(self, code: str) -> dict[str, Any]:
         """The page of a design rule, or what the code of a finding means."""
-        from designer.finding_codes import CODES
-        from designer.rules.pages import markdown
-        from designer.rules.rule import rules
 
         rule = rules().get(code)
         if rule is not None:
@@ -240,9 +251,6 @@ class DesignTools:
 
     def test(self, path: str = ".") -> dict[str, Any]:
         """Run design tests: a *.checks.toml, a design with assertions, or all in a folder."""
-        from designer.testing.files import find, open_suite
-        from designer.testing.formats import as_document
-        from designer.testing.suites import run_suite
 
         place = self.folder.file(path)
         if not place.exists():
@@ -272,10 +280,6 @@ class DesignTools:
 
         output names the file to write, which ends in .html, .pdf or .md.
         """
-        from designer.interchange.native.envelope import written_by
-        from designer.report.assembly import Given, compose_report
-        from designer.report.settings import load_settings
-        from designer.report.writing import rendered
 
         given: list[Given] = []
         names = [*([design] if design else ()), *(name for name in designs or () if name != design)]
@@ -292,8 +296,6 @@ class DesignTools:
             "written": None,
         }
         if not dry_run:
-            from designer import atomic
-
             target = self._target(output, (".html", ".pdf", ".md"))
             atomic.write(target, rendered(found, target.suffix))
             stated["written"] = self.folder.name(target)
@@ -310,8 +312,6 @@ class DesignTools:
 
     def saved(self, design: Design, name: str) -> str:
         """Write a new design into the folder; its name there."""
-        from designer.interchange.native.envelope import SUFFIX
-        from designer.interchange.native.writer import save
 
         target = self._target(name, (SUFFIX,))
         if target.exists():
@@ -321,8 +321,6 @@ class DesignTools:
 
     def _open(self, name: str) -> tuple[Design, list[Finding]]:
         """A design of the folder or a template."""
-        from designer.interchange.native.reader import load
-        from designer.interchange.templates import find_template
 
         place = self.folder.file(name)
         with raised_in(file=name):
@@ -339,9 +337,6 @@ class DesignTools:
 
     def _changed(self, before: Design, changes: Mapping[str, Any]) -> Design:
         """The changed design; links that may not be drawn are refused with the reason."""
-        from designer.design.legality import can_connect, can_contain
-        from designer.interchange.changes import apply_changes
-        from designer.interchange.overrides import SOURCE
 
         added = changes.get("add")
         links = added.get("links") if isinstance(added, dict) else None
@@ -393,8 +388,6 @@ class DesignTools:
         return target
 
     def _save(self, design: str, after: Design, save_as: str) -> str:
-        from designer.interchange.native.envelope import SUFFIX
-        from designer.interchange.native.writer import save
 
         if not save_as and not self.folder.file(design).exists():
             raise FormatError("a template cannot be changed", file=design, remedy="name a file in save_as")
@@ -405,29 +398,23 @@ class DesignTools:
         return self.folder.name(target)
 
     def _analyzed(self, design: str, workload: str) -> WorkloadResult:
-        from designer.checks.analysing import analyze
 
         opened, _ = self._open(design)
         return analyze(opened, [workload], file=design, curves=False).workloads[0]
 
 
 def _ruled(design: Design) -> list[Finding]:
-    from designer.rules.door import check
 
     return check(design)
 
 
 def _findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    from designer.cli.output import finding_dict
 
     return [finding_dict(f) for f in findings[:_MOST]]
 
 
 def _with_workloads(design: Design, given: Sequence[Mapping[str, Any]]) -> Design:
     from pydantic import ValidationError
-
-    from designer.design.document import WorkloadSpec
-    from designer.design.edits.workloads import AddWorkloads
 
     for k, raw in enumerate(given):
         try:
@@ -441,7 +428,6 @@ def _with_workloads(design: Design, given: Sequence[Mapping[str, Any]]) -> Desig
 
 def _effect(before: Design, after: Design) -> dict[str, Any]:
     """The metrics of the default workload before and after, those that differ; or why there are none."""
-    from designer.checks.analysing import analyze
 
     name = after.default_workload or next(iter(after.workloads), "")
     if not name:
@@ -477,7 +463,6 @@ def _texts(value: object) -> Iterator[str]:
 
 def answer_of(page: Page, full: bool, document: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
     """A page of at most 2 kB, or the whole one with its document."""
-    from designer.present.markdown import to_markdown
 
     return reply_of(to_markdown(page), full, document)
 

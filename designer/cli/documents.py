@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from designer.cli.output import finding_dict
+
 if TYPE_CHECKING:
     from designer.design.document import Block
     from designer.engine.results import Analysis, Bottleneck, WorkloadResult
@@ -12,7 +14,6 @@ if TYPE_CHECKING:
 
 def analysis_document(found: Analysis, findings: list[Any], most: int | None = None) -> dict[str, Any]:
     """The JSON that scripts rely on; with at most so many channels, the busiest of a large design."""
-    from designer.cli.output import finding_dict
 
     return {
         "design": {"name": found.name, "file": found.file},

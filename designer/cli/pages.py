@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from designer.cli.output import clear_bar, page_width, table
 from designer.cli.plain import write_coloured
+from designer.present.numbers import percent
 
 if TYPE_CHECKING:
     import argparse
@@ -289,7 +290,6 @@ def _bars(stack: Stack, room: int, cut: _Cut) -> list[Line]:
 
 
 def _percent(share: float) -> str:
-    from designer.present.numbers import percent
 
     return percent(share) if share >= 0.005 else "0%"
 

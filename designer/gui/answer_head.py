@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from designer.gui.controls import ChoiceBox, plain
 from designer.gui.layouts import in_column, in_row
 from designer.gui.theme import Theme
+from designer.gui.viewmodels.workloads import choices
 from designer.present.blocks import State
 from designer.units import format_quantity
 
@@ -129,7 +130,6 @@ class AnswerHead(QWidget):
 
     def fill(self, *_: object) -> None:
         """List the workloads of the design."""
-        from designer.gui.viewmodels.workloads import choices
 
         if self._document is None:
             return

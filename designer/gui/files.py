@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Final, Protocol
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from designer.design.edits.replace import Replace
+from designer.design.edits.workloads import ChangeWorkload
+from designer.errors import DesignerError, FormatError
 from designer.gui.dialogs.question import CANCEL, AnswerButton, QuestionDialog, QuestionRow, ask
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.settings import Settings, journal_folder
+from designer.gui.workspace import design_file_name, with_workloads
+from designer.interchange.native.writer import Conflict
+from designer.workload.huggingface import parse_config
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.documents import Document
     from designer.gui.pictures import Pixels
     from designer.gui.workspace import Workspace
-    from designer.interchange.native.writer import Conflict
 
 
 #: template, workload and panel that a pasted model is served with
@@ -119,7 +124,6 @@ class Files:
         return self._save_as(document) if file is None else self.save_to(document, file)
 
     def _save_as(self, document: Document) -> bool:
-        from designer.gui.workspace import design_file_name
 
         # a question about a design is shown over that design
         self._host.show_document(document)
@@ -132,8 +136,6 @@ class Files:
         """Save a document to a file; says whether that went well, and states what did not. What others did to the file
         is not written over unasked.
         """
-        from designer.errors import FormatError
-        from designer.interchange.native.writer import Conflict
 
         asked: Conflict | None = None
         while True:
@@ -180,7 +182,6 @@ class Files:
         """Do what was chosen about a file others changed: ``keep``, ``reload``, ``compare``, ``save_as``, ``save``;
         anything else does nothing.
         """
-        from designer.errors import FormatError
 
         if choice == "reload":
             try:
@@ -209,7 +210,6 @@ class Files:
 
     def offer_import(self, text: str) -> None:
         """Import a pasted text if it describes a machine; else say what can be pasted."""
-        from designer.errors import DesignerError
 
         if self._take_model(text):
             return
@@ -220,9 +220,6 @@ class Files:
 
     def _take_model(self, text: str) -> bool:
         """Serve a model whose ``config.json`` was pasted: with the shown served workload, else with a template."""
-        from designer.design.edits.workloads import ChangeWorkload
-        from designer.errors import DesignerError
-        from designer.workload.huggingface import parse_config
 
         if not text.lstrip().startswith("{"):
             return False
@@ -258,8 +255,6 @@ class Files:
         DesignerError
             If nothing can read it.
         """
-        from designer.design.edits.replace import Replace
-        from designer.gui.workspace import with_workloads
         from designer.interchange.importing import read_bytes
 
         imported = read_bytes(data, None, name)
@@ -298,7 +293,6 @@ class Files:
 
     def write_picture(self, file: Path, selected_only: bool = False, pixels: Pixels | None = None) -> None:
         """Write the picture of the shown design, or of what is selected: SVG, PDF or PNG by the suffix."""
-        from designer.errors import DesignerError
         from designer.gui.pictures import Pixels, write_picture
 
         canvas = self._host.canvas

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from designer.design.address import Ref
+from designer.design.edits.clipboard import copy
+from designer.design.edits.workloads import AddWorkloads
+from designer.design.geometry import lay_out
+from designer.errors import DesignerError
+from designer.interchange.templates import open_any
+
 if TYPE_CHECKING:
     from designer.design.document import Design
     from designer.gui.canvas.canvas import Canvas
@@ -23,7 +30,6 @@ def insert(canvas: Canvas, what: str, key: str) -> None:
 
 def drop_template(canvas: Canvas, template_id: str, x: float | None = None, y: float | None = None) -> None:
     """Put in a template, and say why if that cannot be done."""
-    from designer.errors import DesignerError
 
     try:
         insert_template(canvas, template_id, x, y)
@@ -41,10 +47,6 @@ def insert_template(canvas: Canvas, template_id: str, x: float | None, y: float 
     DesignerError
         If the template cannot be opened, or does not fit in.
     """
-    from designer.design.address import Ref
-    from designer.design.edits.clipboard import copy
-    from designer.design.geometry import lay_out
-    from designer.interchange.templates import open_any
 
     session = canvas.session
     design = open_any(template_id).design
@@ -61,7 +63,6 @@ def insert_template(canvas: Canvas, template_id: str, x: float | None, y: float 
 
 
 def _take_workloads(session: Session, design: Design) -> None:
-    from designer.design.edits.workloads import AddWorkloads
 
     new = tuple(w for w in design.workloads.values() if w.id not in session.design.workloads)
     if new:

@@ -20,6 +20,7 @@ from designer.gui.panels._brief import Brief
 from designer.gui.panels._panel import Panel, PanelKind, Place, Surroundings, panel_kinds
 from designer.gui.panels.answer import AnswerPanel
 from designer.gui.panels.built import BuiltPanel
+from designer.gui.panels.checks import ChecksPanel
 from designer.gui.panels.compare import ComparePanel
 from designer.gui.panels.findings import FindingsPanel
 from designer.gui.panels.improve import ImprovePanel
@@ -29,6 +30,7 @@ from designer.gui.panels.outline import OutlinePanel
 from designer.gui.panels.parts import PartsPanel
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.inspector import kind_of_selection
+from designer.pages.simulate import losses
 from designer.present.limits import limiting_links
 from designer.present.numbers import counted
 
@@ -346,7 +348,6 @@ class Places(QFrame):
 
     def start_test(self, text: str) -> None:
         """Show the tests with a formula to change and add."""
-        from designer.gui.panels.checks import ChecksPanel
 
         self.bring("checks")
         panel = self.panels["checks"]
@@ -403,7 +404,6 @@ class Places(QFrame):
 
     def _number_all(self, *_: object) -> None:
         """Count the links that limit, the changes that help, and what workloads lose to each other in the run."""
-        from designer.pages.simulate import losses
 
         session = self._session
         result = session.result if session is not None else None

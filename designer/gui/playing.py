@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Signal
 
+from designer.analysis.simulation import simulate
+from designer.engine.clock.frames import Frames
 from designer.errors import Cancelled, DesignerError
 from designer.gui.session import Session
 from designer.gui.viewmodels.scenario import Scenario, runnable
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
     from designer.analysis.simulation import Simulation
     from designer.design.diff import Diff
     from designer.design.document import Design
-    from designer.engine.clock.frames import Frames
 
 #: time between two frames [ms]: sixty a second
 FRAME_MS: Final = 16
@@ -271,8 +272,6 @@ def simulated(design: Design, scenario: Scenario, progress: Any, cancelled: Canc
     DesignerError
         If it cannot be run.
     """
-    from designer.analysis.simulation import simulate
-    from designer.engine.clock.frames import Frames
 
     found = simulate(
         design,

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtGui import QAction, QIcon, QKeySequence
 
+from designer.catalog.loader import load_catalog
+from designer.catalog.parttype import part_kinds
+from designer.design.address import Ref
 from designer.gui import icons
 from designer.gui.actions._action import menus
 from designer.gui.dialogs.command_palette import PaletteEntry, command_words
 from designer.gui.theme import Theme
+from designer.gui.viewmodels.palette import kind_words, part_words
 from designer.gui.viewmodels.ranking import template_words
+from designer.gui.viewmodels.workloads import choices as workload_choices
+from designer.interchange.templates import list_templates
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
@@ -37,8 +43,6 @@ def everything(
     insert: Callable[[str, str], object] | None = None,
 ) -> list[PaletteEntry]:
     """All one can search for from anywhere; `go_to` takes one to a thing of the design, `insert` puts a part in."""
-    from designer.gui.viewmodels.workloads import choices as workload_choices
-    from designer.interchange.templates import list_templates
 
     found: list[PaletteEntry] = []
     for menu in menus():
@@ -67,9 +71,6 @@ def everything(
 
 
 def _parts(insert: Callable[[str, str], object], find_icon: FindIcon) -> list[PaletteEntry]:
-    from designer.catalog.loader import load_catalog
-    from designer.catalog.parttype import part_kinds
-    from designer.gui.viewmodels.palette import part_words
 
     catalog = load_catalog()
     words, kinds, drawn = part_words(catalog), part_kinds(), dict[str, QIcon | None]()
@@ -89,7 +90,6 @@ def _revealer(session: Session) -> Callable[[Picked], object]:
 
 
 def _things(session: Session, find_icon: FindIcon, go_to: Callable[[Picked], object]) -> list[PaletteEntry]:
-    from designer.design.address import Ref
 
     def choice(title: str, what: str, key: str, icon: str) -> PaletteEntry:
         picked: Picked = ((), Ref(what, key))  # type: ignore[arg-type]
@@ -102,9 +102,6 @@ def _things(session: Session, find_icon: FindIcon, go_to: Callable[[Picked], obj
 
 def fitting_parts(canvas: Canvas, wanted: QuickAdd, find_icon: FindIcon) -> list[PaletteEntry]:
     """The parts that fit at a point of the canvas."""
-    from designer.catalog.loader import load_catalog
-    from designer.catalog.parttype import part_kinds
-    from designer.gui.viewmodels.palette import kind_words, part_words
 
     kinds, catalog = part_kinds(), load_catalog()
     words = part_words(catalog)

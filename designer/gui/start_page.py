@@ -30,6 +30,8 @@ from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
 from designer.gui.start_cards import CARD, GAP, PICTURE, Card, CardGrid, Question, thumbnail
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.ranking import ordered, template_words
+from designer.interchange.native.reader import load
+from designer.interchange.templates import list_templates, open_any
 from designer.plain_text import in_one_line
 
 if TYPE_CHECKING:
@@ -269,7 +271,6 @@ class StartPage(QWidget):
 
     def fill(self) -> None:
         """Read what there is to show; called once the window is on the screen, and when it comes back."""
-        from designer.interchange.templates import list_templates
 
         order = {name: i for i, name in enumerate(_FIRST)}
         self._templates = sorted(list_templates(), key=lambda t: (order.get(t.id, 99), t.title))
@@ -365,8 +366,6 @@ class StartPage(QWidget):
             self.pictures_painted.emit()
 
     def _paint(self, card: Card, what: str, name: str) -> None:
-        from designer.interchange.native.reader import load
-        from designer.interchange.templates import open_any
 
         try:
             design = (open_any(name) if what == "template" else load(name)).design

@@ -18,10 +18,13 @@ from designer.errors import UnitError
 from designer.gui import icons
 from designer.gui.controls import Label, plain
 from designer.gui.layouts import in_column, in_row
+from designer.gui.playing import SPEEDS
 from designer.gui.theme import Theme
 from designer.gui.time_ruler import TimeRuler
 from designer.gui.viewmodels.moments import clock_text, speed_text
 from designer.gui.viewmodels.scenario import Scenario, runnable
+from designer.pages.instant import page_of_instant
+from designer.pages.simulate import losses
 from designer.units import format_quantity, parse_duration
 
 if TYPE_CHECKING:
@@ -227,7 +230,6 @@ class TimeBar(QFrame):
         calls[key]()
 
     def _choose_speed(self) -> None:
-        from designer.gui.playing import SPEEDS
 
         player = self.player
         if player is None:
@@ -357,7 +359,6 @@ def _shown(text: str) -> str:
 
 def _slower(player: Player) -> str:
     """What the workloads lose to each other, in a line."""
-    from designer.pages.simulate import losses
 
     found = player.session.simulation
     return "" if player.stale or found is None else " ".join(losses(found))
@@ -365,7 +366,6 @@ def _slower(player: Player) -> str:
 
 def _headline(session: Session) -> str:
     """What happens at the instant looked at, in a sentence, and what is busy."""
-    from designer.pages.instant import page_of_instant
 
     if session.simulation is None or session.frames is None:
         return ""

@@ -21,6 +21,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from designer.drawing.theme import STEPS, canvas_theme
 from designer.gui.controls import plain
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.moments import clock_text, ticks
@@ -159,7 +160,6 @@ class TimeRuler(QWidget):
                 painter.drawRect(QRectF(0.5, _HEAD + 0.5, self.width() - 1, self.height() - _HEAD - 1))
 
     def _rendered(self) -> QPixmap:
-        from designer.drawing.theme import STEPS, canvas_theme
 
         ratio = self.devicePixelRatioF()
         picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))

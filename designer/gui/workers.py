@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Signal
 
+from designer.analysis.study import analyze
 from designer.errors import Cancelled, DesignerError
 from designer.memo import forget_old, turn
 
@@ -376,7 +377,6 @@ def study(
     DesignerError
         If the shown workload cannot be run.
     """
-    from designer.analysis.study import analyze
 
     one = [workload] if workload in design.workloads else None
     if not full:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from designer.design.edits.workloads import AddWorkloads, ChangeWorkload
+from designer.gui.dialogs.workload_dialog import WorkloadDialog
+from designer.gui.viewmodels import workloads
+from designer.gui.viewmodels.sweep import of_workload
+
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
@@ -13,7 +18,6 @@ if TYPE_CHECKING:
 
 def edit_workload(session: Session, new: bool, over: QWidget) -> Varied | None:
     """Show the form of the workload shown, or an empty one; the setting to sweep, where that was asked for."""
-    from designer.gui.dialogs.workload_dialog import WorkloadDialog
 
     spec = None if new else session.design.workloads.get(session.workload)
     dialog = WorkloadDialog(spec, over, design=session.design)
@@ -24,7 +28,6 @@ def edit_workload(session: Session, new: bool, over: QWidget) -> Varied | None:
     dialog.deleteLater()
     if not wanted:
         return None
-    from designer.gui.viewmodels.sweep import of_workload
 
     path = f"workloads.{session.workload}.{wanted}"
     return next((v for v in of_workload(session.design, session.workload) if v.path == path), None)
@@ -32,8 +35,6 @@ def edit_workload(session: Session, new: bool, over: QWidget) -> Varied | None:
 
 def take_workload(session: Session, kind: str, title: str, texts: dict[str, str], new: bool) -> None:
     """Put what a form says into the design."""
-    from designer.design.edits.workloads import AddWorkloads, ChangeWorkload
-    from designer.gui.viewmodels import workloads
 
     settings = workloads.typed(kind, texts)
     if new:

@@ -23,6 +23,7 @@ from designer.interchange.native.envelope import SUFFIX
 from designer.interchange.native.journal import Claim, Leftover, new_path, survey
 from designer.interchange.native.raw import MAX_FILE, digest_of, read_bytes, shown
 from designer.interchange.native.reader import loads
+from designer.interchange.templates import open_any
 from designer.memo import forget
 from designer.workload.kind import workload_kinds
 
@@ -157,7 +158,6 @@ class Workspace(QObject):
 
     def open_template(self, template_id: str) -> Document | None:
         """Open a template as a new, unsaved document."""
-        from designer.interchange.templates import open_any
 
         try:
             loaded = open_any(template_id)

@@ -16,7 +16,7 @@ from designer.decisions.acceptance_causes import explain
 from designer.decisions.acceptance_results import read
 from designer.errors import DesignerError, FormatError
 from designer.pages.accept import page_of_results, page_of_tests
-from designer.units import format_si
+from designer.units import format_si, write
 
 if TYPE_CHECKING:
     from designer.decisions.acceptance import Expected, Trial
@@ -174,7 +174,6 @@ def _print_sheet(name: str, rows: list[Expected]) -> None:
 
 def _about(trial: Trial) -> str:
     """The parts of a test, and the bytes it moves where it comes in several sizes."""
-    from designer.units import write
 
     between = trial.parts[0] if len(trial.parts) == 1 else f"{trial.parts[0]} … {trial.parts[-1]}"
     return f"{between}, {write(trial.size, 'size')}" if trial.size else between

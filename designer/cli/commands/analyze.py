@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
+from designer.cli.documents import analysis_document
 from designer.cli.output import paragraph, print_findings, print_json, progress_bar, shown_file, table
 from designer.cli.pages import add_page_options, print_page
+from designer.errors import raised_in
 from designer.findings import Severity
+from designer.units import format_quantity, format_si
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,8 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Analyse a design."""
     from designer.checks.analysing import analyze
-    from designer.cli.documents import analysis_document
-    from designer.errors import raised_in
 
     loaded = opened(options)
     with raised_in(file=options.design):
@@ -88,7 +89,6 @@ def _fitting(design: Design, result: WorkloadResult) -> tuple[FittingSettings, .
 
 
 def _print_workload(result: WorkloadResult, named: Naming) -> None:
-    from designer.units import format_si
 
     print(f"{result.title}  ({result.id})")
     # metrics of one workload rest on the same few sets of sources: each set is stated once, below
@@ -112,7 +112,6 @@ def _print_workload(result: WorkloadResult, named: Naming) -> None:
 
 def _print_table(stated: Table, named: Naming) -> None:
     """Rows with their units; empty columns are left out."""
-    from designer.units import format_si
 
     if not stated.rows:
         return
@@ -164,7 +163,6 @@ def _print_bottlenecks(title: str, bottlenecks: tuple[Bottleneck, ...], named: N
 
 def _print_channels(found: Analysis, named: Naming) -> None:
     from designer.engine.routes.channel_rows import fullest
-    from designer.units import format_quantity
 
     loaded = fullest(found.channels, _CHANNELS_SHOWN)
     if not loaded:

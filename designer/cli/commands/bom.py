@@ -19,6 +19,7 @@ from designer.report.tables.cost import priced, totals
 from designer.report.tables.page import page
 from designer.report.tables.revisions import Since, sheet
 from designer.report.tables.table_sheet import to_csv, to_xlsx
+from designer.units import parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,7 +82,6 @@ def _revisions(previous: str, design: Design) -> TableSheet:
 
 def _share(text: str) -> float:
     """A share of spares from 0 to 1."""
-    from designer.units import parse
 
     with raised_as(FormatError, "--spares"):
         share = parse(text, "ratio")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from designer.cli.command import Command
+from designer.cli.main import run as run_command
 from designer.present.site import front_page
 
 
@@ -22,7 +23,6 @@ def run(options: argparse.Namespace) -> int:
     """Print what `designer --help` or `designer COMMAND --help` prints, or open the documentation."""
     if options.pages:
         return _open_pages()
-    from designer.cli.main import run as run_command
 
     return run_command([options.command, "--help"] if options.command else ["--help"])
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from designer.gui.actions._action import Action, Menu, Window, has_document
+from designer.gui.actions._machines import selected_host
+from designer.gui.viewmodels.scenario import Event, path_of
 
 #: what a degraded link keeps of its capacity
 _DEGRADED = 0.5
@@ -63,13 +65,10 @@ def _paths(window: Window) -> tuple[str, ...]:
     """Links and parts that are selected, else the host something of which is."""
     if window.document is None:
         return ()
-    from designer.gui.viewmodels.scenario import path_of
 
     session = window.document.session
     found = {p for p in map(path_of, session.selection) if p}
     if not found and session.design.vms and session.selection:
-        from designer.gui.actions._machines import selected_host
-
         found = {host} if (host := selected_host(session)) else found
     return tuple(sorted(found))
 
@@ -82,7 +81,6 @@ def _happens(share: float) -> Callable[[Window], object]:
     """Lets what is selected have a share of its capacity from the instant looked at."""
 
     def run(window: Window) -> None:
-        from designer.gui.viewmodels.scenario import Event
 
         document = window.document
         if document is None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from designer.drawing.machines import Machines, machines_of
 from designer.gui.session import Session
 from designer.gui.workers import Cancelled_, Newest
 
 if TYPE_CHECKING:
     from designer.design.diff import Diff
-    from designer.drawing.machines import Machines
 
 
 class MachineWatch(QObject):
@@ -43,7 +43,6 @@ class MachineWatch(QObject):
             return
 
         def job(_cancelled: Cancelled_) -> object:
-            from designer.drawing.machines import machines_of
 
             return machines_of(design)
 
@@ -59,7 +58,6 @@ class MachineWatch(QObject):
             self.refresh()
 
     def _arrived(self, ticket: int, result: object) -> None:
-        from designer.drawing.machines import Machines
 
         if ticket == self._ticket:
             self._show(result if isinstance(result, Machines) else None)

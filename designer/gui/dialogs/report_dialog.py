@@ -11,12 +11,17 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QFormLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
+from designer import atomic
 from designer.errors import Cancelled, ReportError
 from designer.gui.controls import Button
 from designer.gui.layouts import in_column, in_row
 from designer.gui.search_job import SearchJob
 from designer.gui.session import Session
 from designer.gui.workers import Cancelled_
+from designer.interchange.native.envelope import written_by
+from designer.report.assembly import Given, compose_report
+from designer.report.settings import load_settings
+from designer.report.writing import rendered
 
 _FORMATS: Final = ((".html", "HTML", True), (".pdf", "PDF", True), (".md", "Markdown", False))
 #: share of the progress until the report is put together; the rest is writing it
@@ -127,11 +132,6 @@ class ReportDialog(QDialog):
         tell = self.job.report
 
         def job(cancelled: Cancelled_) -> object:
-            from designer import atomic
-            from designer.interchange.native.envelope import written_by
-            from designer.report.assembly import Given, compose_report
-            from designer.report.settings import load_settings
-            from designer.report.writing import rendered
 
             chosen = load_settings(Path(settings) if settings else None, Path(prices) if prices else None)
             report = compose_report(

@@ -18,6 +18,7 @@ from designer.gui.viewmodels.answer_state import empty_text
 from designer.gui.viewmodels.places import picked_of
 from designer.plain_text import HEADING, in_one_line
 from designer.present.blocks import State
+from designer.report.figure_kinds import figure_kinds
 
 if TYPE_CHECKING:
     from designer.engine.results import WorkloadResult
@@ -104,7 +105,6 @@ class FiguresPanel(Panel):
         analysis = session.shown_analysis if session is not None else None
         if session is None or analysis is None or result is None:
             return []
-        from designer.report.figure_kinds import figure_kinds
 
         kinds = sorted((k for k in figure_kinds().values() if k.dock == self.dock), key=lambda k: (k.order, k.name))
         made = [k.build(session.shown_design, analysis, result) for k in kinds]

@@ -26,6 +26,7 @@ from designer.gui.theme import Theme
 from designer.gui.viewmodels import sweep
 from designer.gui.viewmodels.sweep import Along, Varied, along, has_frontier, run_change
 from designer.gui.workers import Cancelled_
+from designer.interchange.overrides import overridden
 from designer.present.blocks import Change
 
 if TYPE_CHECKING:
@@ -215,7 +216,6 @@ class SweepPage(QWidget):
 
     def run(self) -> None:
         """Run the sweep; what runs already is stopped."""
-        from designer.interchange.overrides import overridden
 
         session = self.session
         if session is None:

@@ -24,6 +24,8 @@ from designer.gui.viewmodels.places import picked_of
 from designer.plain_text import in_one_line
 from designer.present.blocks import Change, Page, State
 from designer.present.blocks import Figure as Figure_
+from designer.report.figure_kinds import figure_kinds
+from designer.report.figures.flow_stages import stages
 
 if TYPE_CHECKING:
     from designer.gui.figures.view import FigureView
@@ -398,8 +400,6 @@ class AnswerPanel(Panel):
         design, analysis, result = session.shown_design, session.shown_analysis, session.shown_result
         if analysis is None or result is None or result.unfit is not None:
             return []
-        from designer.report.figure_kinds import figure_kinds
-        from designer.report.figures.flow_stages import stages
 
         chosen = flow.find_flow(result, self._flow) if self._flow else None
         if chosen is not None:

@@ -9,6 +9,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QGridLayout, QPushButton, QSizePolicy, QStackedWidget, QWidget
 
+from designer.analysis.study import analyze
+from designer.decisions.comparing import compare as compare_designs
 from designer.design.document import Design
 from designer.gui.controls import ChoiceBox, Label, MarkedLabel
 from designer.gui.layouts import FLUSH, in_column, in_row
@@ -81,7 +83,6 @@ class ComparePanel(Panel):
         self._why_of, self._reasons = (this, other), None
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.decisions.comparing import compare as compare_designs
 
             return compare.reasons_of(compare_designs(this, other, 0, cancelled))
 
@@ -164,7 +165,6 @@ class ComparePanel(Panel):
             return
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.analysis.study import analyze
 
             return analyze(other, curves=False, cancelled=cancelled) if other.workloads else None
 

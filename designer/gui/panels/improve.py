@@ -32,6 +32,7 @@ from designer.gui.viewmodels.places import picked_of
 from designer.gui.viewmodels.sweep import Varied
 from designer.gui.workers import Cancelled_, Newest
 from designer.present.blocks import Change, Page, State
+from designer.report.figure_kinds import figure_kinds
 
 if TYPE_CHECKING:
     from designer.design.diff import Diff
@@ -186,7 +187,6 @@ class ImprovePanel(Panel):
         design, analysis, result = session.shown_design, session.shown_analysis, session.shown_result
         if analysis is None or result is None or result.unfit is not None:
             return []
-        from designer.report.figure_kinds import figure_kinds
 
         kinds = sorted((k for k in figure_kinds().values() if k.dock == "improve"), key=lambda k: k.order)
         found = [k.build(design, analysis, result) for k in kinds]

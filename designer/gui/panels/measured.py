@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from designer.decisions.validation import predict, score
 from designer.errors import Cancelled
 from designer.gui.controls import Button, plain
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
@@ -25,6 +26,7 @@ from designer.gui.panels._widgets import Table, quiet
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.table import sentence_case
 from designer.gui.workers import Cancelled_, Newest
+from designer.report.figures.predicted_measured import figures_of
 
 if TYPE_CHECKING:
     from designer.decisions.validation import Validation
@@ -109,7 +111,6 @@ class MeasuredPanel(Panel):
         """Predict what was measured, next to the window's own work."""
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.decisions.validation import predict, score
             from designer.interchange.cases import gathered
 
             read, wrong = gathered(files)
@@ -171,7 +172,6 @@ class MeasuredPanel(Panel):
 
     def _draw(self, found: Validation) -> None:
         from designer.gui.figures.view import FigureView
-        from designer.report.figures.predicted_measured import figures_of
 
         figures = sorted(figures_of(found), key=lambda f: -sum(len(line.x) for line in f.lines))
         # the one with most points, and others where there is room

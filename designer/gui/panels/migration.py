@@ -13,6 +13,7 @@ from designer.gui.panels._panel import PanelKind, Place
 from designer.gui.panels._widgets import column, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
+from designer.report.figure_kinds import figure_kinds
 
 if TYPE_CHECKING:
     from designer.gui.viewmodels.virtual_machines import Migration
@@ -49,7 +50,6 @@ class MigrationPanel(FiguresPanel):
         session, moved = self.session, self.migration
         if session is None or moved is None:
             return super().figures()
-        from designer.report.figure_kinds import figure_kinds
 
         kinds = sorted((k for k in figure_kinds().values() if k.dock == self.dock), key=lambda k: (k.order, k.name))
         made = [k.build(session.design, moved.analysis(), moved.result) for k in kinds]

@@ -15,6 +15,7 @@ from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import dress, quiet
 from designer.gui.session import Session
 from designer.gui.theme import Theme
+from designer.pages.instant import page_of_instant
 
 #: while a run is played the page changes this often [ms]
 _STATED_MS: Final = 120
@@ -99,7 +100,6 @@ class MomentPanel(Panel):
         self._answer.setVisible(there)
         if session is None or frames is None or found is None:
             return
-        from designer.pages.instant import page_of_instant
 
         page = page_of_instant(found, frames, session.design, session.moment)
         self.chip.setText(page.chip_text)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt, QTimer, Sig
 from PySide6.QtGui import QIcon, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QMenu, QWidget
 
+from designer.catalog.loader import load_catalog
 from designer.design.address import block_at
 from designer.design.diff import Diff
 from designer.gui.controls import Label
@@ -18,6 +19,8 @@ from designer.gui.panels._widgets import make_tree
 from designer.gui.session import Session
 from designer.gui.settings import Settings
 from designer.gui.theme import Theme
+from designer.gui.viewmodels import palette
+from designer.interchange.templates import list_templates
 
 
 class PartsPanel(Panel):
@@ -103,9 +106,6 @@ class PartsPanel(Panel):
 
     def refresh(self) -> None:
         """Fill the tree."""
-        from designer.catalog.loader import load_catalog
-        from designer.gui.viewmodels import palette
-        from designer.interchange.templates import list_templates
 
         query = self.search.text()
         delegate = self.tree.itemDelegate()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from designer.pages.workload import page_of, refused
+from designer.present.answer import figure_text
 from designer.present.blocks import Change, Page, State
 from designer.workload.metrics import is_same, tone_of
 
@@ -38,7 +40,6 @@ class Asked(Protocol):
 
 def page_for(session: Asked) -> Page:
     """The page to show: of the answer there is, else of why there is none."""
-    from designer.pages.workload import page_of, refused
 
     design, state, result, failure = session.shown_design, session.state, session.shown_result, session.failure
     fitting = tuple(session.fitting or ())
@@ -67,7 +68,6 @@ class Baseline:
 
     def changes(self, result: WorkloadResult | None) -> dict[str, tuple[str, str]]:
         """What changed of each figure, in words, and whether that is ``good`` or ``bad``."""
-        from designer.present.answer import figure_text
 
         if result is None or not result.metrics:
             return {}

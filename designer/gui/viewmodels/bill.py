@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from designer.errors import ReportError
 from designer.gui.viewmodels.table import Cell, Column, Line
+from designer.report.settings import load_settings
+from designer.report.tables import tables_of
+from designer.report.tables.table_sheet import safe, to_csv, to_xlsx
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -39,8 +42,6 @@ def tables(design: Design, prices: Path | None = None) -> Mapping[str, TableShee
     DesignerError
         If the price list cannot be read.
     """
-    from designer.report.settings import load_settings
-    from designer.report.tables import tables_of
 
     return tables_of(design, load_settings(prices=prices).prices)
 
@@ -74,7 +75,6 @@ def _text(value: Value) -> str:
 
 def tab_separated(sheet: TableSheet) -> str:
     """A table to paste into a spreadsheet; numbers are plain."""
-    from designer.report.tables.table_sheet import safe
 
     out = io.StringIO()
     writer = csv.writer(out, delimiter="\t", lineterminator="\n")
@@ -94,7 +94,6 @@ def encoded(tables: Mapping[str, TableSheet], shown: str, suffix: str, title: st
     ExchangeError
         If workbooks cannot be written here.
     """
-    from designer.report.tables.table_sheet import to_csv, to_xlsx
 
     if suffix == ".xlsx":
         return to_xlsx(list(tables.values()), title)

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from designer.checks.runner import Outcome, Promise, State, judge, promises_of
+from designer.checks.syntax import read
+from designer.checks.world import World
+from designer.design.document import Assertion
 from designer.errors import DesignerError
 from designer.gui.viewmodels.table import Cell, Column, Line, sentence_case
 
 if TYPE_CHECKING:
-    from designer.checks.runner import Outcome
-    from designer.design.document import Assertion, Design
+    from designer.design.document import Design
 
 COLUMNS = (
     Column("", width=30),
@@ -34,8 +37,6 @@ class CheckRow:
 
 def judged(design: Design, file: Path | None, cancelled: Callable[[], bool]) -> tuple[CheckRow, ...]:
     """Judge the assertions of a design and the tests next to its file, against the design as it is now."""
-    from designer.checks.runner import Outcome, Promise, State, judge, promises_of
-    from designer.checks.world import World
     from designer.testing.files import CHECKS, read_promises
 
     world = World(design, cancelled=cancelled)
@@ -91,8 +92,6 @@ def assertion(design: Design, text: str) -> Assertion:
     DesignerError
         If the expression cannot be read.
     """
-    from designer.checks.syntax import read
-    from designer.design.document import Assertion
 
     read(text)
     number = 1

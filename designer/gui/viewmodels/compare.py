@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from designer.decisions.comparing import explained
 from designer.design.address import Address, What
 from designer.design.diff import MOVES, Diff, diff
 from designer.design.document import Design
@@ -51,7 +52,6 @@ Reasons = Mapping[tuple[str, str], str]
 
 def reasons_of(comparison: Comparison) -> Reasons:
     """Why each number moved, in one line each."""
-    from designer.decisions.comparing import explained
 
     return {(m.workload, m.name): explained(m).partition(": ")[2] or explained(m) for m in comparison.metrics}
 

@@ -25,6 +25,9 @@ from designer.finding_codes import CODES
 from designer.findings import Finding, Severity
 from designer.gui.viewmodels.places import Picked, picked_of
 from designer.gui.viewmodels.table import Cell, Column, Line, sentence_case
+from designer.rules import runner
+from designer.rules.rule import rules
+from designer.rules.runner import check, named_in_analysis
 
 if TYPE_CHECKING:
     from designer.decisions.fitting import FittingSettings
@@ -68,8 +71,6 @@ class Ruled:
 def ruled(design: Design) -> Ruled:
     """Ask the rules; a design that cannot be elaborated is stated by others."""
     from designer.rules.pages import markdown
-    from designer.rules.rule import rules
-    from designer.rules.runner import check, named_in_analysis
 
     try:
         report = check(design)
@@ -171,7 +172,6 @@ def fix_of(design: Design, finding: Finding, workload: str = "", fitting: Sequen
     find = _FIXES.get(finding.code)
     if find is not None:
         return find(design, finding, workload)
-    from designer.rules import runner
 
     try:
         offered = runner.fix_of(design, finding)

@@ -6,9 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from designer.decisions.failures_survey import survive
 from designer.engine.network import build_network
 from designer.errors import DesignerError
+from designer.families.serving.limits import largest_load
+from designer.families.serving.placement import place_deployment
+from designer.families.serving.tasks import Serve
+from designer.present import numbers
 from designer.present.blocks import Page
+from designer.progress import Watch
+from designer.report.tables.power import draws, total
+from designer.workload.kind import task_of
 
 if TYPE_CHECKING:
     from designer.decisions.failures_survey import Survey
@@ -41,7 +49,6 @@ def suggested(design: Design, workload: str, cancelled: Cancelled) -> Answer:
 
 def surveyed(design: Design, workload: str, cancelled: Cancelled) -> Answer:
     """What single failures cost a workload."""
-    from designer.decisions.failures_survey import survive
     from designer.pages.survive import page_of_failures
 
     found = survive(design, workload, cancelled=cancelled)
@@ -57,12 +64,7 @@ def sized(design: Design, workload: str, cancelled: Cancelled) -> Answer:
         If the load has no rate, or no width fits at all.
     """
     from designer.decisions.serving_size import size_serving
-    from designer.families.serving.limits import largest_load
-    from designer.families.serving.placement import place_deployment
-    from designer.families.serving.tasks import Serve
     from designer.pages.size import page_of_size
-    from designer.progress import Watch
-    from designer.workload.kind import task_of
 
     spec, place = design.workloads[workload], f"workloads.{workload}"
     served = task_of("serving", spec.settings, place, Serve)
@@ -92,8 +94,6 @@ def _placed(design: Design, workload: str, found: Sized) -> Mapping[int, Placed]
     """How the smallest layouts are drawn, by their number."""
     from designer.decisions.more_servers import place_layout
     from designer.pages.size import Placed
-    from designer.present import numbers
-    from designer.report.tables.power import draws, total
 
     made: dict[int, Placed] = {}
     now = total(draws(design, None))[0]

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from designer.analysis.simulation.rerouting import Failure
 from designer.design.address import Address, Ref, address_text
 from designer.workload.kind import workload_kinds
 
 if TYPE_CHECKING:
-    from designer.analysis.simulation.rerouting import Failure
     from designer.design.document import Design
 
 
@@ -88,7 +88,6 @@ class Scenario:
 
     def failures(self) -> tuple[Failure, ...]:
         """Its events for the simulation."""
-        from designer.analysis.simulation.rerouting import Failure
 
         return tuple(Failure(e.path, e.at, e.share) for e in self.events)
 

@@ -16,6 +16,7 @@ from designer.design.address import block_at
 from designer.design.document import Design
 from designer.design.edit import DesignEdit
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form
+from designer.interchange.overrides import overridden
 from designer.present import numbers
 from designer.present.answer import figure_text
 from designer.present.blocks import Change
@@ -362,7 +363,6 @@ class TakeValues(DesignEdit):
         return f"Take {', '.join(self.values)} from the sweep"
 
     def apply(self, design: Design) -> Design:
-        from designer.interchange.overrides import overridden
 
         return overridden(design, [f"{path}={value}" for path, value in zip(self.paths, self.values, strict=True)])
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
+from designer.interchange.templates import list_templates, open_design
+
 if TYPE_CHECKING:
     from designer.gui.documents import Document
 
@@ -24,7 +26,6 @@ def others(shown: Document | None, documents: Sequence[Document]) -> list[tuple[
     if first is not None:
         found.append(("itself as it was opened", lambda: first))
     found += [(d.session.title, partial(_design_of, d)) for d in documents if d is not shown]
-    from designer.interchange.templates import list_templates
 
     return found + [(f"template: {t.title}", partial(_template, t.id)) for t in list_templates()]
 
@@ -36,6 +37,5 @@ def _design_of(document: Document) -> Any:
 @lru_cache(maxsize=4)
 def _template(template_id: str) -> Any:
     """A template to compare with; kept, since each edit asks for it again."""
-    from designer.interchange.templates import open_design
 
     return open_design(template_id)

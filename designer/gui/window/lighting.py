@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from designer.drawing.loads import Activity, ChannelState
+from designer.gui.viewmodels.moments import shown_binding
+from designer.present.limits import mark_of
+
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.documents import Document
@@ -22,8 +26,6 @@ def light(canvas: Canvas, document: Document) -> None:
 
 
 def _light_moment(canvas: Canvas, document: Document) -> None:
-    from designer.drawing.loads import Activity, ChannelState
-    from designer.gui.viewmodels.moments import shown_binding
 
     session = document.session
     frames = session.frames
@@ -38,8 +40,6 @@ def _light_moment(canvas: Canvas, document: Document) -> None:
 
 
 def _light_result(canvas: Canvas, document: Document) -> None:
-    from designer.drawing.loads import ChannelState
-    from designer.present.limits import mark_of
 
     session = document.session
     analysis = session.shown_analysis
