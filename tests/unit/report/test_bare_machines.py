@@ -111,9 +111,9 @@ def test_a_design_that_no_failure_stops_says_none() -> None:
 
 
 def test_two_switches_of_a_tray_take_one_unit() -> None:
-    """18 compute trays and 18 NVSwitches, two in a tray: 18 + 18 ÷ 2 = 27 units."""
+    """18 compute trays and 18 NVSwitches, two in a tray: 18 + 18 ÷ 2 = 27 units; 8 of power, 2 of management."""
     plan = plan_of(designer.open_design("gb200-nvl72"))
-    assert sum(rack.used for rack in plan.racks) == 27
+    assert sum(rack.used for rack in plan.racks) == 27 + 8 + 2
 
 
 def _only(chapter: str) -> Settings:
