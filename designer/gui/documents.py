@@ -11,6 +11,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from designer.decisions.fitting import fitting_settings
 from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.edits.replace import Replace
@@ -332,7 +333,6 @@ class FittingFinder(QObject):
         session.set_fitting(None)
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.decisions.fitting import fitting_settings
 
             return fitting_settings(design, workload, cancelled=cancelled)
 

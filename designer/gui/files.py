@@ -9,21 +9,17 @@ from typing import TYPE_CHECKING, Final, Protocol
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from designer.design.edits.replace import Replace
-from designer.design.edits.workloads import ChangeWorkload
 from designer.errors import DesignerError, FormatError
 from designer.gui.dialogs.question import CANCEL, AnswerButton, QuestionDialog, QuestionRow, ask
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.settings import Settings, journal_folder
-from designer.gui.workspace import design_file_name, with_workloads
-from designer.interchange.native.writer import Conflict
-from designer.workload.huggingface import parse_config
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.documents import Document
     from designer.gui.pictures import Pixels
     from designer.gui.workspace import Workspace
+    from designer.interchange.native.writer import Conflict
 
 
 #: template, workload and panel that a pasted model is served with
@@ -124,6 +120,7 @@ class Files:
         return self._save_as(document) if file is None else self.save_to(document, file)
 
     def _save_as(self, document: Document) -> bool:
+        from designer.gui.workspace import design_file_name
 
         # a question about a design is shown over that design
         self._host.show_document(document)
@@ -136,6 +133,7 @@ class Files:
         """Save a document to a file; says whether that went well, and states what did not. What others did to the file
         is not written over unasked.
         """
+        from designer.interchange.native.writer import Conflict
 
         asked: Conflict | None = None
         while True:
@@ -220,6 +218,8 @@ class Files:
 
     def _take_model(self, text: str) -> bool:
         """Serve a model whose ``config.json`` was pasted: with the shown served workload, else with a template."""
+        from designer.design.edits.workloads import ChangeWorkload
+        from designer.workload.huggingface import parse_config
 
         if not text.lstrip().startswith("{"):
             return False
@@ -255,6 +255,8 @@ class Files:
         DesignerError
             If nothing can read it.
         """
+        from designer.design.edits.replace import Replace
+        from designer.gui.workspace import with_workloads
         from designer.interchange.importing import read_bytes
 
         imported = read_bytes(data, None, name)

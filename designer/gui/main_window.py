@@ -20,24 +20,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from designer.design.naming import in_names
 from designer.drawing.theme import canvas_theme
 from designer.errors import WriteError
 from designer.gui import icons, theme
 from designer.gui.actions._members import show as show_member
 from designer.gui.actions._members import shown_group
-from designer.gui.canvas.canvas import Canvas
-from designer.gui.canvas.machine_watch import MachineWatch
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.files import Files
-from designer.gui.last_views import LastView
 from designer.gui.layouts import FLUSH, in_column
-from designer.gui.searching import everything
 from designer.gui.settings import Settings
 from designer.gui.start_page import StartPage
 from designer.gui.window.document_dialogs import Billing, Racking, Reporting
 from designer.gui.window.head import Head
-from designer.gui.window.lighting import light
 from designer.gui.window.menus import Menus
 from designer.gui.window.panel_window import PanelWindow
 from designer.gui.window.recovery import Recovery
@@ -46,7 +40,6 @@ from designer.gui.window.saving import SavingState
 from designer.gui.window.tabs import Tabs
 from designer.gui.window.warming import Warming
 from designer.gui.workers import Sweeper
-from designer.gui.workspace import Workspace
 from designer.interchange.native.envelope import written_by
 from designer.memo import forget
 from designer.plain_text import in_one_line
@@ -54,10 +47,12 @@ from designer.plain_text import in_one_line
 if TYPE_CHECKING:
     from designer.design.diff import Diff
     from designer.design.document import Design
+    from designer.gui.canvas.canvas import Canvas
     from designer.gui.dialogs.command_palette import PaletteEntry
     from designer.gui.documents import Document
     from designer.gui.places import Places
     from designer.gui.recovery_page import RecoveryPage
+    from designer.gui.workspace import Workspace
 
 
 class MainWindow(PanelWindow):
@@ -135,6 +130,8 @@ class MainWindow(PanelWindow):
     def workspace(self) -> Workspace:
         """The open documents; made at first need."""
         if self.workspace_ is None:
+            from designer.gui.workspace import Workspace
+
             self.workspace_ = Workspace(self.settings, self)
             self.workspace_.opened.connect(self._opened)
             self.workspace_.closed.connect(self._closed)
@@ -169,6 +166,9 @@ class MainWindow(PanelWindow):
         if document in self.documents.order:
             self.show_document(document)
             return
+        from designer.gui.canvas.canvas import Canvas
+        from designer.gui.canvas.machine_watch import MachineWatch
+        from designer.gui.last_views import LastView
 
         sweeper = self._sweeping()
         canvas = Canvas(document.session, self._canvas_theme())
@@ -323,6 +323,8 @@ class MainWindow(PanelWindow):
     def _light(self, document: Document, *_: object) -> None:
         canvas = self.documents.canvas(document)
         if canvas is not None:
+            from designer.gui.window.lighting import light
+
             light(canvas, document)
             self.legend.explain(canvas)
 
@@ -498,6 +500,7 @@ class MainWindow(PanelWindow):
 
     def choices(self) -> list[PaletteEntry]:
         """What the command palette searches: commands, the design, templates."""
+        from designer.gui.searching import everything
 
         session = self.document.session if self.document is not None else None
         go_to = partial(self.requests.go_to, session) if session is not None else None
@@ -518,6 +521,7 @@ class MainWindow(PanelWindow):
 
     def _named(self, text: str) -> str:
         """A message with hosts and other members of groups as the drawing calls them."""
+        from designer.design.naming import in_names
 
         return in_names(self.document.session.design, text) if self.document is not None else text
 

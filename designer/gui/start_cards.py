@@ -20,7 +20,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
 
-from designer.design.geometry import lay_out
 from designer.drawing.theme import palette
 from designer.gui import icons
 from designer.gui.controls import Label, plain
@@ -201,6 +200,7 @@ class CardGrid(QWidget):
 
 def thumbnail(design: Design, theme: Theme, size: QSize, ratio: float) -> QPixmap:
     """A small picture of a design: boxes in the colours of their kinds, and the links between them."""
+    from designer.design.geometry import lay_out
 
     colours = palette(theme.name)
     geometry = lay_out(design)

@@ -30,7 +30,6 @@ from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
 from designer.gui.start_cards import CARD, GAP, PICTURE, Card, CardGrid, Question, thumbnail
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.ranking import ordered, template_words
-from designer.interchange.native.reader import load
 from designer.interchange.templates import list_templates, open_any
 from designer.plain_text import in_one_line
 
@@ -366,6 +365,7 @@ class StartPage(QWidget):
             self.pictures_painted.emit()
 
     def _paint(self, card: Card, what: str, name: str) -> None:
+        from designer.interchange.native.reader import load
 
         try:
             design = (open_any(name) if what == "template" else load(name)).design

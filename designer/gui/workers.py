@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Signal
 
-from designer.analysis.study import analyze
 from designer.errors import Cancelled, DesignerError
 from designer.memo import forget_old, turn
 
@@ -377,6 +376,7 @@ def study(
     DesignerError
         If the shown workload cannot be run.
     """
+    from designer.analysis.study import analyze
 
     one = [workload] if workload in design.workloads else None
     if not full:

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from designer.design.address import Ref
+from designer.design.document import Design
+from designer.design.edits.clipboard import copy
 from designer.errors import FormatError
 from designer.interchange.templates import Template, list_templates, open_design
-
-if TYPE_CHECKING:
-    from designer.design.document import Design
 
 #: types that say nothing about what is in them
 _ANY: Final = "server/generic/"
@@ -76,8 +76,6 @@ def clip_of(server: WholeServer) -> str:
     DesignerError
         If the template cannot be read.
     """
-    from designer.design.address import Ref
-    from designer.design.edits.clipboard import copy
 
     design: Design = open_design(server.template.path)
     return copy(design, (Ref("parts", server.part_id),), tuple((group, None) for group in server.groups))
@@ -92,7 +90,6 @@ def single_server(name: str) -> Design:
     FormatError
         If there is no such design, or it holds no single server.
     """
-    from designer.design.document import Design
 
     whole = open_design(name)
     servers = [part for part in whole.parts.values() if part.kind == "server"]

@@ -14,6 +14,7 @@ from designer.catalog.parttype import Capability, Domain, link_kinds, part_kinds
 from designer.design.document import Design, Link, Part, Wiring
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.naming import one_of
+from designer.design.rates import raw_rate
 from designer.memo import Memo
 from designer.sources import Status
 
@@ -199,7 +200,6 @@ class Bundle:
 
 def bundles(stock: Inventory) -> tuple[Bundle, ...]:
     """Network cables between different units, by definition."""
-    from designer.design.rates import raw_rate
 
     net, kinds = stock.net, link_kinds()
     found: list[Bundle] = []

@@ -16,6 +16,7 @@ from designer.findings import Finding
 from designer.interchange.native.envelope import SUFFIX
 from designer.interchange.overrides import overridden, with_workloads
 from designer.interchange.templates import open_any
+from designer.units import parse
 
 CHECKS: Final = ".checks.toml"
 #: larger files are refused [B]
@@ -245,7 +246,6 @@ def _snapshot(given: object, path: Path) -> Snapshot | None:
         return None
     if not isinstance(given, dict):
         raise FormatError("this is no table", file=str(path), place="snapshot", remedy="write [snapshot]")
-    from designer.units import parse
 
     table = cast("dict[str, Any]", given)
     for key in table:

@@ -122,6 +122,7 @@ ASKING = {
     "file.save_as",
     "file.save",
     "file.import",
+    "file.compare_built",
     "file.export_picture",
     "file.export_selection",
     "file.settings",

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from designer.errors import AnalysisError
 from designer.formulas.collectives import _constants as c
+from designer.formulas.collectives._planning import planned_time, plans
 from designer.formulas.collectives._situation import (
     AlgorithmTime,
     CollectiveKind,
@@ -16,7 +17,6 @@ from designer.formulas.collectives._situation import (
     Protocol,
 )
 from designer.formulas.collectives._terms import generation
-from designer.formulas.collectives.planning import planned_time, plans
 from designer.formulas.formula import Formula
 from designer.registry import discover
 

@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from designer.catalog.loader import load_catalog
-from designer.design.address import Ref, block_at
-from designer.design.edits.annotations import OrderAnnotations
-from designer.design.edits.links import BendLinks
-from designer.design.edits.parts import SetType
-from designer.design.edits.placement import MatchSize
-from designer.design.room import new_overlaps
 from designer.gui.actions._action import Window
-from designer.gui.canvas.bending import bent_links
-from designer.gui.canvas.together import Together
-from designer.gui.dialogs.command_palette import PaletteEntry
-from designer.gui.viewmodels.cables import Recabled
-from designer.gui.viewmodels.palette import part_words
 
 if TYPE_CHECKING:
-    from designer.design.address import Address
+    from designer.design.address import Address, Ref
     from designer.design.edit import Edit
 
 
@@ -54,6 +42,8 @@ def match(width: bool, height: bool) -> Callable[[Window], object]:
     """Makes things as wide as the widest of them, as high as the highest."""
 
     def run(window: Window) -> None:
+        from designer.design.edits.placement import MatchSize
+        from designer.gui.canvas.together import Together
 
         sized = _sized(window)
         if window.document is None or len(sized) < 2:
@@ -72,6 +62,7 @@ def match(width: bool, height: bool) -> Callable[[Window], object]:
 
 def apply_apart(window: Window, edit: Edit) -> None:
     """Apply an edit, unless it would put things on each other: then that is stated and nothing changes."""
+    from designer.design.room import new_overlaps
 
     canvas = window.canvas
     if window.document is None or canvas is None:
@@ -98,6 +89,7 @@ def order(front: bool) -> Callable[[Window], object]:
     """Brings the selected notes to the front, or sends them to the back."""
 
     def run(window: Window) -> None:
+        from designer.design.edits.annotations import OrderAnnotations
 
         if window.document is not None:
             window.document.session.apply(OrderAnnotations(_notes(window), front))
@@ -107,7 +99,9 @@ def order(front: bool) -> Callable[[Window], object]:
 
 def tidy(window: Window) -> None:
     """Place again what the selected servers, racks and groups hold; with nothing selected, everything."""
+    from designer.design.address import block_at
     from designer.design.edits.arrange import Arrange
+    from designer.gui.canvas.together import Together
 
     if window.document is None or window.canvas is None:
         return
@@ -139,6 +133,7 @@ def _bent(window: Window) -> dict[Address, set[str]]:
     scene = window.canvas.scene
     if not scene.geometry.connections.bends:
         return {}
+    from designer.gui.canvas.bending import bent_links
 
     return bent_links(scene.geometry, scene.selected.tolist(), scene.selected_connections.tolist())
 
@@ -150,6 +145,8 @@ def has_bent(window: Window) -> bool:
 
 def straighten(window: Window) -> None:
     """Let links that were bent by hand find their way themselves again."""
+    from designer.design.edits.links import BendLinks
+    from designer.gui.canvas.together import Together
 
     if window.document is None:
         return
@@ -159,6 +156,7 @@ def straighten(window: Window) -> None:
 
 def select_similar(window: Window) -> None:
     """Select all parts of the kind and type of those selected, in their blocks."""
+    from designer.design.address import Ref, block_at
 
     if window.document is None:
         return
@@ -180,6 +178,13 @@ def select_similar(window: Window) -> None:
 def replace_type(window: Window) -> None:
     """Offer the types that the selected parts of one kind may have instead."""
     from functools import partial
+
+    from designer.catalog.loader import load_catalog
+    from designer.design.address import block_at
+    from designer.design.edits.parts import SetType
+    from designer.gui.dialogs.command_palette import PaletteEntry
+    from designer.gui.viewmodels.cables import Recabled
+    from designer.gui.viewmodels.palette import part_words
 
     if window.document is None:
         return

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from designer.design.address import Ref
-from designer.design.edits.clipboard import Duplicate
-from designer.design.edits.vms import AddVms
-from designer.design.edits.workloads import AddWorkloads
-from designer.drawing.machines import machines_of
 from designer.errors import DesignerError
 from designer.gui.actions._action import Window
-from designer.gui.dialogs.command_palette import PaletteEntry
-from designer.gui.viewmodels.apart import Apart
-from designer.gui.viewmodels.scenario import path_of
-from designer.gui.viewmodels.workloads import new_workload
 
 if TYPE_CHECKING:
     from designer.design.document import Block
@@ -37,6 +28,8 @@ def add_machine(window: Window) -> None:
     """Ask for a machine, on the host that is selected."""
     from PySide6.QtWidgets import QWidget
 
+    from designer.design.address import Ref
+    from designer.design.edits.vms import AddVms
     from designer.gui.dialogs.machine_dialog import MachineDialog
 
     if window.document is None:
@@ -58,6 +51,8 @@ def add_machine(window: Window) -> None:
 
 def selected_host(session: Session) -> str:
     """Path of the host something of which is selected; of a group the first member. Empty if none is."""
+    from designer.drawing.machines import machines_of
+    from designer.gui.viewmodels.scenario import path_of
 
     hosts = [row.path for row in machines_of(session.design).hosts]
     for within, ref in session.selection:
@@ -98,6 +93,7 @@ def _machine(session: Session) -> str:
 
 def _host_of(session: Session) -> str:
     """Path of the host that is selected, or that the selected machine runs on; empty if there is none."""
+    from designer.drawing.machines import machines_of
 
     machine = _machine(session)
     if not machine:
@@ -108,6 +104,9 @@ def _host_of(session: Session) -> str:
 
 def empty_host(window: Window) -> None:
     """Show the answer to emptying the selected host: which machines move, which stay and why."""
+    from designer.design.edits.workloads import AddWorkloads
+    from designer.drawing.machines import machines_of
+    from designer.gui.viewmodels.workloads import new_workload
 
     if window.document is None:
         return
@@ -134,6 +133,8 @@ def move_machine(window: Window) -> None:
     """Offer the hosts that the selected machine could move to; those that refuse it say why."""
     from functools import partial
 
+    from designer.drawing.machines import machines_of
+    from designer.gui.dialogs.command_palette import PaletteEntry
     from designer.gui.viewmodels.virtual_machines import can_move as verdict_of
 
     canvas = window.canvas
@@ -155,6 +156,7 @@ def move_machine(window: Window) -> None:
 
 def add_host(window: Window) -> None:
     """One more host: the only way there is, or a choice of ways."""
+    from designer.gui.dialogs.command_palette import PaletteEntry
     from designer.gui.viewmodels.new_machine import new_hosts
 
     if window.document is None:
@@ -170,6 +172,8 @@ def add_host(window: Window) -> None:
 
 
 def _make(session: Session, way: NewHost) -> None:
+    from designer.design.edits.clipboard import Duplicate
+    from designer.gui.viewmodels.apart import Apart
 
     session.seal()
     if way.edit is not None:

@@ -6,12 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from designer.design.address import Ref
-from designer.design.edits.placement import SetCollapsed
-from designer.design.edits.structure import ResetException
 from designer.gui.actions._action import Window
-from designer.gui.dialogs.command_palette import PaletteEntry
-from designer.gui.viewmodels.members import group_in_question, moved
 
 if TYPE_CHECKING:
     from designer.gui.viewmodels.members import Shown
@@ -25,6 +20,7 @@ def has_group(window: Window) -> bool:
 
 def shown_group(window: Window) -> Shown | None:
     """The group whose members one may choose from now."""
+    from designer.gui.viewmodels.members import group_in_question
 
     document, canvas = window.document, window.canvas
     if document is None or canvas is None:
@@ -35,6 +31,9 @@ def shown_group(window: Window) -> Shown | None:
 
 def show(window: Window, shown: Shown, member: int | None) -> None:
     """Show a member; the group opens if it is closed, and what is selected is selected in that member."""
+    from designer.design.address import Ref
+    from designer.design.edits.placement import SetCollapsed
+    from designer.gui.viewmodels.members import moved
 
     document, canvas = window.document, window.canvas
     if document is None or canvas is None:
@@ -60,6 +59,7 @@ def step(by: int) -> Callable[[Window], None]:
 
 def step_from(window: Window, picked: Picked, by: int) -> None:
     """Show the next member of a certain group, or the one before; what is selected elsewhere stays so."""
+    from designer.gui.viewmodels.members import group_in_question
 
     document, canvas = window.document, window.canvas
     if document is None or canvas is None:
@@ -77,6 +77,7 @@ def differs(window: Window) -> bool:
 
 def reset(window: Window) -> None:
     """Make the member shown like the others again."""
+    from designer.design.edits.structure import ResetException
 
     shown = shown_group(window)
     if window.document is not None and shown is not None and shown.member is not None:
@@ -85,6 +86,7 @@ def reset(window: Window) -> None:
 
 def choose(window: Window) -> None:
     """Offer the members by number."""
+    from designer.gui.dialogs.command_palette import PaletteEntry
 
     shown = shown_group(window)
     if shown is None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from designer.design.edits.workloads import RemoveWorkloads, SetDefaultWorkload
 from designer.gui.actions._action import Action, Menu, Window, has_document, has_selection
-from designer.gui.viewmodels.places import picked_equals
 
 
 def _has_workload(window: Window) -> bool:
@@ -39,12 +37,14 @@ def _next(window: Window) -> None:
 
 
 def _remove(window: Window) -> None:
+    from designer.design.edits.workloads import RemoveWorkloads
 
     if window.document is not None:
         window.document.session.apply(RemoveWorkloads((window.document.session.workload,)))
 
 
 def _show_first(window: Window) -> None:
+    from designer.design.edits.workloads import SetDefaultWorkload
 
     if window.document is not None:
         window.document.session.apply(SetDefaultWorkload(window.document.session.workload))
@@ -56,6 +56,7 @@ def _not_first(window: Window) -> bool:
 
 
 def _binding(window: Window) -> None:
+    from designer.gui.viewmodels.places import picked_equals
 
     if window.document is not None and window.document.session.result is not None:
         session = window.document.session

@@ -7,17 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
-from designer.catalog.parttype import link_kinds, part_kinds
-from designer.design.address import block_at
-from designer.design.edits.placement import Align, Distribute
-from designer.design.edits.properties import RemoveUnusedPartTypes
-from designer.design.edits.structure import MakeGroup, Ungroup
-from designer.design.ids import next_id
 from designer.gui.actions import _arranging as arranging
 from designer.gui.actions import _members as members
 from designer.gui.actions._action import Action, Menu, Window, has_document, has_selection
-from designer.gui.canvas.tools.link import Connect
-from designer.gui.dialogs.command_palette import PaletteEntry
 
 if TYPE_CHECKING:
     from designer.design.address import Ref
@@ -34,6 +26,10 @@ _MOST: Final = 1500
 def connect_to(window: Window) -> None:
     """Offer the parts that the selected ones can be linked to, the nearest first."""
     import numpy as np
+
+    from designer.catalog.parttype import link_kinds
+    from designer.gui.canvas.tools.link import Connect
+    from designer.gui.dialogs.command_palette import PaletteEntry
 
     canvas = window.canvas
     if canvas is None:
@@ -141,6 +137,7 @@ def _places(window: Window) -> tuple[dict[object, tuple[int, int]], dict[object,
 
 def _align(side: Literal["left", "center", "right", "top", "middle", "bottom"]) -> Callable[[Window], object]:
     def run(window: Window) -> None:
+        from designer.design.edits.placement import Align
 
         if window.document is not None:
             within, refs = window.document.session.selected_refs()
@@ -154,6 +151,7 @@ def _align(side: Literal["left", "center", "right", "top", "middle", "bottom"]) 
 
 def _distribute(direction: Literal["horizontal", "vertical"]) -> Callable[[Window], object]:
     def run(window: Window) -> None:
+        from designer.design.edits.placement import Distribute
 
         if window.document is not None:
             within, refs = window.document.session.selected_refs()
@@ -166,6 +164,9 @@ def _distribute(direction: Literal["horizontal", "vertical"]) -> Callable[[Windo
 
 
 def _group(window: Window) -> None:
+    from designer.design.address import block_at
+    from designer.design.edits.structure import MakeGroup
+    from designer.design.ids import next_id
 
     if window.document is not None:
         session = window.document.session
@@ -179,6 +180,7 @@ def _group(window: Window) -> None:
 
 def _together(block: Block, refs: Sequence[Ref]) -> str:
     """What a group of things is called: as the one thing it is made of, without its number, else as their kind."""
+    from designer.catalog.parttype import part_kinds
 
     things = [block.parts[r.id] if r.what == "parts" else block.groups[r.id] for r in refs]
     if len(things) == 1:
@@ -189,6 +191,7 @@ def _together(block: Block, refs: Sequence[Ref]) -> str:
 
 
 def _ungroup(window: Window) -> None:
+    from designer.design.edits.structure import Ungroup
 
     if window.document is not None:
         within, refs = window.document.session.selected_refs()
@@ -196,6 +199,7 @@ def _ungroup(window: Window) -> None:
 
 
 def _remove_unused_types(window: Window) -> None:
+    from designer.design.edits.properties import RemoveUnusedPartTypes
 
     if window.document is not None:
         window.document.session.apply(RemoveUnusedPartTypes())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from designer.design.document import Annotation, Position
-from designer.design.edits.annotations import AddAnnotations
-from designer.design.ids import next_id
 from designer.gui.actions._action import Action, Menu, Window, has_document
 from designer.gui.actions._machines import (
     add_host,
@@ -18,6 +15,9 @@ from designer.gui.actions._machines import (
 
 
 def _note(window: Window) -> None:
+    from designer.design.document import Annotation, Position
+    from designer.design.edits.annotations import AddAnnotations
+    from designer.design.ids import next_id
 
     if window.document is None or window.canvas is None:
         return

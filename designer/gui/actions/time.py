@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from designer.gui.actions._action import Action, Menu, Window, has_document
 from designer.gui.actions._machines import selected_host
-from designer.gui.viewmodels.scenario import Event, path_of
 
 #: what a degraded link keeps of its capacity
 _DEGRADED = 0.5
@@ -65,6 +64,7 @@ def _paths(window: Window) -> tuple[str, ...]:
     """Links and parts that are selected, else the host something of which is."""
     if window.document is None:
         return ()
+    from designer.gui.viewmodels.scenario import path_of
 
     session = window.document.session
     found = {p for p in map(path_of, session.selection) if p}
@@ -81,6 +81,7 @@ def _happens(share: float) -> Callable[[Window], object]:
     """Lets what is selected have a share of its capacity from the instant looked at."""
 
     def run(window: Window) -> None:
+        from designer.gui.viewmodels.scenario import Event
 
         document = window.document
         if document is None:

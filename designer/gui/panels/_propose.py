@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
+from designer.contrib.proposals.search import propose as search
 from designer.errors import DesignerError
 from designer.gui.completing import CompletedChoice
 from designer.gui.controls import Button, ChoiceBox, Label
@@ -203,7 +204,6 @@ class ProposePage(QWidget):
         report = self.job.report
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.contrib.proposals.search import propose as search
 
             return search(asked, progress=report, cancelled=cancelled)
 

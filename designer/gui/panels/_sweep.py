@@ -12,11 +12,13 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QLineEdit, QW
 
 from designer import atomic
 from designer.decisions.answers import make_task
+from designer.decisions.row_files import to_csv
 from designer.decisions.runs import grid
 from designer.decisions.variables import make_variable
 from designer.errors import DesignerError, WriteError
 from designer.gui.completing import CompletedChoice
 from designer.gui.controls import Button, plain
+from designer.gui.figures.marked_slider import MarkedSlider
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
 from designer.gui.panels._cards import Cards, apply_change
 from designer.gui.panels._widgets import WidgetColumn
@@ -31,7 +33,6 @@ from designer.present.blocks import Change
 
 if TYPE_CHECKING:
     from designer.decisions.answers import Row, Task
-    from designer.gui.figures.marked_slider import MarkedSlider
     from designer.gui.figures.sweep_plot import SweepPlots
 
 #: rows are drawn together if they come this close [ms]; height of each plot [px]
@@ -252,7 +253,6 @@ class SweepPage(QWidget):
     def _make_plots(self) -> SweepPlots:
         """The plots, and the slider that goes from run to run; made at the first run."""
         if self.plots is None:
-            from designer.gui.figures.marked_slider import MarkedSlider
             from designer.gui.figures.sweep_plot import SweepPlots
 
             self.plots = SweepPlots(self._theme)
@@ -366,7 +366,6 @@ class SweepPage(QWidget):
 
     def csv(self) -> str:
         """The rows as CSV."""
-        from designer.decisions.row_files import to_csv
 
         return to_csv(self.task, self.rows) if self.task is not None else ""
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from designer.decisions.as_built import compare_built
 from designer.gui.controls import Button
 from designer.gui.layouts import FLUSH, Wrap, in_column
 from designer.gui.panels._asked import AskedPage
@@ -17,6 +18,7 @@ from designer.gui.theme import Theme
 from designer.gui.viewmodels.overlay import BUILT, Overlay, of_built
 from designer.gui.viewmodels.places import picked_of
 from designer.gui.workers import Cancelled_
+from designer.interchange.importing import read_any
 from designer.present.blocks import Page, State
 
 _NOTHING: Final = Page(
@@ -75,9 +77,7 @@ class BuiltPanel(Panel):
         design, own = session.design, str(session.file or "DESIGN")
 
         def job(_cancelled: Cancelled_) -> object:
-            from designer.decisions.as_built import compare_built
             from designer.decisions.worth_of_differences import priced
-            from designer.interchange.importing import read_any
             from designer.pages.built import page_of_built
 
             found = compare_built(design, read_any(str(file)).design)

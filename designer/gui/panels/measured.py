@@ -24,8 +24,10 @@ from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import Table, quiet
 from designer.gui.theme import Theme
+from designer.gui.viewmodels import measured
 from designer.gui.viewmodels.table import sentence_case
 from designer.gui.workers import Cancelled_, Newest
+from designer.interchange.cases import gathered
 from designer.report.figures.predicted_measured import figures_of
 
 if TYPE_CHECKING:
@@ -111,17 +113,16 @@ class MeasuredPanel(Panel):
         """Predict what was measured, next to the window's own work."""
 
         def job(cancelled: Cancelled_) -> object:
-            from designer.interchange.cases import gathered
 
             read, wrong = gathered(files)
             problems = (*map(str, wrong), *(str(p) for file in read for p in file.problems))
             cases = [case for file in read for case in file.cases]
             outcomes = []
-            for number, (design, measured) in enumerate(cases):
+            for number, (design, case) in enumerate(cases):
                 if cancelled():
                     raise Cancelled("the predictions were stopped")
                 self._jobs.call(partial(self._progress, number, len(cases)))
-                outcomes.append(predict(design, measured))
+                outcomes.append(predict(design, case))
             return score(outcomes), problems
 
         self._stack.setCurrentIndex(1)
@@ -161,7 +162,6 @@ class MeasuredPanel(Panel):
         self.table.set_theme(self.theme)
         if self._found is None or not self.stopper.isHidden():
             return
-        from designer.gui.viewmodels import measured
 
         found, problems = self._found
         self.headline.setText(measured.headline(found, problems))

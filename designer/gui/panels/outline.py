@@ -15,6 +15,7 @@ from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import make_tree
 from designer.gui.session import Picked, Session
 from designer.gui.theme import Theme
+from designer.gui.viewmodels import outline
 
 _OPEN_UP_TO = 60
 
@@ -51,7 +52,6 @@ class OutlinePanel(Panel):
 
     def refresh(self) -> None:
         """Fill the tree."""
-        from designer.gui.viewmodels import outline
 
         self._busy = True
         opened = {b.key for b, i in self.model.walk() if self.tree.isExpanded(i) and b.key is not None}

@@ -12,6 +12,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QWidget
 
 from designer import atomic
+from designer.decisions.watching import Counter, watch
 from designer.errors import DesignerError
 from designer.gui.controls import Button, ChoiceBox
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row
@@ -23,6 +24,8 @@ from designer.gui.theme import Theme
 from designer.gui.viewmodels.overlay import WATCH, Overlay, of_watch
 from designer.gui.viewmodels.places import picked_of
 from designer.gui.workers import Cancelled_
+from designer.interchange.counters import ask, dumps, load, read_hosts
+from designer.pages.watch import page_of_watch
 from designer.present.blocks import Page, State
 
 if TYPE_CHECKING:
@@ -107,7 +110,6 @@ class WatchPanel(Panel):
         url, window = self.address.text().strip(), str(self.window_.currentData())
 
         def read() -> Recording:
-            from designer.interchange.counters import ask
 
             return ask(url, window)
 
@@ -118,7 +120,6 @@ class WatchPanel(Panel):
         self.follow.setChecked(False)
 
         def read() -> Recording:
-            from designer.interchange.counters import load
 
             return load(file)
 
@@ -132,8 +133,6 @@ class WatchPanel(Panel):
         design, workload, hosts = session.design, session.workload, dict(self.hosts)
 
         def job(_cancelled: Cancelled_) -> object:
-            from designer.decisions.watching import Counter, watch
-            from designer.pages.watch import page_of_watch
 
             recording = read()
             counters = [Counter(r.name, r.host, r.device, r.value) for r in recording.readings]
@@ -186,8 +185,6 @@ class WatchPanel(Panel):
     def _ask_target(self, *_: object) -> None:
         name, _filter = QFileDialog.getSaveFileName(self, "Save recording", "counters.json", "Recording (*.json)")
         if name and self.recording is not None:
-            from designer.interchange.counters import dumps
-
             try:
                 atomic.write(Path(name), dumps(self.recording).encode())
             except Exception as error:
@@ -200,7 +197,6 @@ class WatchPanel(Panel):
 
     def take_hosts(self, file: Path) -> None:
         """Read names of hosts, and compare again."""
-        from designer.interchange.counters import read_hosts
 
         try:
             self.hosts = read_hosts(file)

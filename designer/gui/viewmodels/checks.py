@@ -13,6 +13,7 @@ from designer.checks.world import World
 from designer.design.document import Assertion
 from designer.errors import DesignerError
 from designer.gui.viewmodels.table import Cell, Column, Line, sentence_case
+from designer.testing.files import CHECKS, read_promises
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -37,7 +38,6 @@ class CheckRow:
 
 def judged(design: Design, file: Path | None, cancelled: Callable[[], bool]) -> tuple[CheckRow, ...]:
     """Judge the assertions of a design and the tests next to its file, against the design as it is now."""
-    from designer.testing.files import CHECKS, read_promises
 
     world = World(design, cancelled=cancelled)
     rows = [CheckRow(promise.name, "", judge(world, promise)) for promise in promises_of(design)]

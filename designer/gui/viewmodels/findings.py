@@ -26,6 +26,7 @@ from designer.findings import Finding, Severity
 from designer.gui.viewmodels.places import Picked, picked_of
 from designer.gui.viewmodels.table import Cell, Column, Line, sentence_case
 from designer.rules import runner
+from designer.rules.pages import markdown
 from designer.rules.rule import rules
 from designer.rules.runner import check, named_in_analysis
 
@@ -70,7 +71,6 @@ class Ruled:
 
 def ruled(design: Design) -> Ruled:
     """Ask the rules; a design that cannot be elaborated is stated by others."""
-    from designer.rules.pages import markdown
 
     try:
         report = check(design)

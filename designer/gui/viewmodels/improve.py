@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from designer.decisions.failures_survey import survive
+from designer.decisions.more_servers import place_layout
+from designer.decisions.serving_size import size_serving
+from designer.decisions.suggest import suggest
 from designer.engine.network import build_network
 from designer.errors import DesignerError
 from designer.families.serving.limits import largest_load
 from designer.families.serving.placement import place_deployment
 from designer.families.serving.tasks import Serve
+from designer.pages.survive import page_of_failures
 from designer.present import numbers
 from designer.present.blocks import Page
 from designer.progress import Watch
@@ -41,7 +45,6 @@ class Answer:
 
 def suggested(design: Design, workload: str, cancelled: Cancelled) -> Answer:
     """The cheapest changes that make a workload faster."""
-    from designer.decisions.suggest import suggest
     from designer.pages.suggest import page_of_suggestions
 
     return Answer(page_of_suggestions(suggest(design, workload, cancelled=cancelled), design))
@@ -49,7 +52,6 @@ def suggested(design: Design, workload: str, cancelled: Cancelled) -> Answer:
 
 def surveyed(design: Design, workload: str, cancelled: Cancelled) -> Answer:
     """What single failures cost a workload."""
-    from designer.pages.survive import page_of_failures
 
     found = survive(design, workload, cancelled=cancelled)
     return Answer(page_of_failures(found, design), found)
@@ -63,7 +65,6 @@ def sized(design: Design, workload: str, cancelled: Cancelled) -> Answer:
     AnalysisError
         If the load has no rate, or no width fits at all.
     """
-    from designer.decisions.serving_size import size_serving
     from designer.pages.size import page_of_size
 
     spec, place = design.workloads[workload], f"workloads.{workload}"
@@ -92,7 +93,6 @@ def sized(design: Design, workload: str, cancelled: Cancelled) -> Answer:
 
 def _placed(design: Design, workload: str, found: Sized) -> Mapping[int, Placed]:
     """How the smallest layouts are drawn, by their number."""
-    from designer.decisions.more_servers import place_layout
     from designer.pages.size import Placed
 
     made: dict[int, Placed] = {}

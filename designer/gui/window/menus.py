@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QToolButton, QWidget
 
 from designer.gui import icons
 from designer.gui.actions._action import Action, Menu, Window, add_late, all_actions, menus
-from designer.gui.actions._late import late_actions
 from designer.gui.controls import plain
 from designer.gui.theme import Theme
 
@@ -101,6 +100,7 @@ class Menus(QObject):
 
     def add_late(self, theme: Theme) -> None:
         """Put in what panels say of themselves, which a first document brings: the start page loads none."""
+        from designer.gui.actions._late import late_actions
 
         add_late(late_actions())
         for menu in menus():

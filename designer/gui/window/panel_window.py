@@ -14,24 +14,20 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QFrame, QMainWindow, QMenu, QToolButton, QWidget
 
 from designer.gui import theme
-from designer.gui.actions._late import tools_of_toolbar
-from designer.gui.dialogs.command_palette import CommandPalette
 from designer.gui.layouts import in_row
 from designer.gui.legend_bar import LegendBar
-from designer.gui.panels._panel import Place, Surroundings
-from designer.gui.places import Palette, Places
 from designer.gui.settings import Settings
-from designer.gui.time_bar import TimeBar
 from designer.gui.toolbar import Hint, ToolBar
 from designer.gui.window.menus import Menus
 from designer.gui.window_area import WindowArea
-from designer.gui.workload_form import edit_workload
 
 if TYPE_CHECKING:
     from designer.gui.canvas.canvas import Canvas
     from designer.gui.documents import Document
-    from designer.gui.panels._panel import Panel, PanelKind
+    from designer.gui.panels._panel import Panel, PanelKind, Place, Surroundings
     from designer.gui.panels.improve import ImprovePanel
+    from designer.gui.places import Places
+    from designer.gui.time_bar import TimeBar
     from designer.gui.viewmodels.sweep import Varied
 
 #: meanings of the colours of links
@@ -127,12 +123,18 @@ class PanelWindow(QMainWindow):
     def time_bar(self) -> TimeBar:
         """The bar under the canvas; made at first need."""
         if self.time_bar_ is None:
+            from designer.gui.time_bar import TimeBar
+
             self.time_bar_ = TimeBar(self.theme)
             self.area.bar = self.area.hold(self.time_bar_)
         return self.time_bar_
 
     def _ready_places(self) -> Places:
         if self.places is None:
+            from designer.gui.actions._late import tools_of_toolbar
+            from designer.gui.panels._panel import Place
+            from designer.gui.places import Palette, Places
+
             self.menus.add_late(self.theme)
             self.toolbar.add_tools([self.menus.actions[name] for name in ("view.parts", *tools_of_toolbar())])
             self.legend.add_actions(self.menus.actions, self.run)
@@ -164,6 +166,7 @@ class PanelWindow(QMainWindow):
             self.area.side_shown, self.area.side_width = words[0] != "0", int(words[1])
 
     def _around(self) -> Surroundings:
+        from designer.gui.panels._panel import Surroundings
 
         return Surroundings(self.theme, self.settings, self.find_icon, self._others)
 
@@ -203,6 +206,7 @@ class PanelWindow(QMainWindow):
             self._colour()
 
     def _open_place(self, place: Place) -> None:
+        from designer.gui.panels._panel import Place
 
         area = self.area
         if place is Place.PALETTE:
@@ -298,6 +302,8 @@ class PanelWindow(QMainWindow):
     def choose_workload(self) -> None:
         """Open the list of workloads."""
         if self.document is not None:
+            from designer.gui.panels._panel import Place
+
             self._open_place(Place.ANSWER)
             chooser = self._ready_places().head.chooser
             chooser.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -307,6 +313,7 @@ class PanelWindow(QMainWindow):
 
     def offer(self, choices: list[Any], hint: str) -> None:
         """Show a list to search and choose from."""
+        from designer.gui.dialogs.command_palette import CommandPalette
 
         CommandPalette(choices, self.theme, hint, self).open_over(self)
 
@@ -317,6 +324,7 @@ class PanelWindow(QMainWindow):
 
     def edit_workload(self, new: bool = False) -> None:
         """Show the form of the workload."""
+        from designer.gui.workload_form import edit_workload
 
         if self.document is not None:
             varied = edit_workload(self.document.session, new, self)
@@ -352,6 +360,7 @@ class PanelWindow(QMainWindow):
 
     def _colour(self) -> None:
         """Links by utilization while they are listed, else as chosen."""
+        from designer.gui.panels._panel import Place
 
         listed = self.places is not None and self.places.place is Place.LINKS and self.places.isVisible()
         name = "utilization" if listed else self._colours

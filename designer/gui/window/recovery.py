@@ -10,13 +10,12 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from designer.gui.dialogs.toast import Toasts
 from designer.gui.files import Files
-from designer.gui.recovery_page import RecoveryPage
 from designer.gui.start_page import StartPage
 from designer.gui.theme import Theme
-from designer.interchange.native.journal import remove
 
 if TYPE_CHECKING:
     from designer.gui.documents import Document
+    from designer.gui.recovery_page import RecoveryPage
     from designer.gui.workspace import Workspace
 
 
@@ -65,6 +64,8 @@ class Recovery:
 
     def _ready_page(self) -> RecoveryPage:
         if self.page is None:
+            from designer.gui.recovery_page import RecoveryPage
+
             page = self.page = RecoveryPage(self._host.theme, self._host.workspace.leftovers)
             page.restore_wanted.connect(self._bring_back)
             page.delete_wanted.connect(self._delete)
@@ -108,6 +109,7 @@ class Recovery:
             self._host.toasts.say("Brought back 1 design" if len(back) == 1 else f"Brought back {len(back)} designs")
 
     def _delete(self, journals: list[Path]) -> None:
+        from designer.interchange.native.journal import remove
 
         page = self._ready_page()
         if self._host.files.ask_to_delete(page.titles(journals)):

@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QPoint
 
-from designer.design.edits.waivers import AddWaivers
 from designer.gui.actions._action import Window
 from designer.gui.actions._members import step_from
-from designer.gui.inserting import drop_template, insert
-from designer.gui.searching import fitting_parts
 from designer.gui.window.menus import Menus
 
 if TYPE_CHECKING:
@@ -50,6 +47,7 @@ class Requests:
 
     def insert(self, what: str, key: str) -> None:
         """Put in a template, a kind of part or a type, and show it."""
+        from designer.gui.inserting import insert
 
         canvas, places = self._host.canvas, self._host.places
         if canvas is None:
@@ -65,6 +63,7 @@ class Requests:
         """Ask for a waiver of a finding, and put it into the design."""
         from PySide6.QtWidgets import QApplication
 
+        from designer.design.edits.waivers import AddWaivers
         from designer.gui.dialogs.waive_dialog import WaiveDialog
 
         canvas = self._host.canvas
@@ -87,12 +86,14 @@ class Requests:
 
     def drop_template(self, template_id: str, x: float, y: float) -> None:
         """Put in a template at a point of the scene."""
+        from designer.gui.inserting import drop_template
 
         if self._host.canvas is not None:
             drop_template(self._host.canvas, template_id, x, y)
 
     def quick_add(self, wanted: QuickAdd) -> None:
         """Offer the parts that fit at a point."""
+        from designer.gui.searching import fitting_parts
 
         if self._host.canvas is not None:
             hint = "Add a part that fits here" if wanted.kinds else "Add a part"

@@ -14,17 +14,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from PySide6.QtCore import QObject, QTimer
 
-from designer.catalog.loader import load_catalog
-from designer.catalog.parttype import part_kinds
-from designer.catalog.sources import shipped_sources
 from designer.drawing.fonts import text_width
-from designer.gui.panels._panel import panel_kinds
-from designer.gui.viewmodels import palette
 from designer.gui.workers import Cancelled_, Newest, study
 from designer.interchange.templates import list_templates, open_design
-from designer.report.figure_kinds import figure_kinds
-from designer.rules.rule import rules
-from designer.workload.models import models
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QIcon
@@ -114,6 +106,8 @@ class Warming(QObject):
         if isinstance(result, Exception):
             # the code that needs it reports the error
             return
+        from designer.catalog.parttype import part_kinds
+        from designer.gui.panels._panel import panel_kinds
 
         window = self._window
         self._steps.extend(partial(window.find_icon, kind) for kind in part_kinds())
@@ -135,6 +129,13 @@ def load(cancelled: Cancelled_) -> None:
         if cancelled():
             return
         importlib.import_module(name)
+    from designer.catalog.loader import load_catalog
+    from designer.catalog.sources import shipped_sources
+    from designer.gui.panels._panel import panel_kinds
+    from designer.gui.viewmodels import palette
+    from designer.report.figure_kinds import figure_kinds
+    from designer.rules.rule import rules
+    from designer.workload.models import models
 
     panel_kinds()
     figure_kinds()

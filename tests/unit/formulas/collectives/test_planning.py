@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from designer.formulas.collectives import CollectiveKind, CollectiveSituation, NetworkKind, Protocol
+from designer.formulas.collectives._planning import planned_time, plans
 from designer.formulas.collectives.collective_time import collective_time
-from designer.formulas.collectives.planning import planned_time, plans
 
 MIB = 2.0**20
 A100 = CollectiveSituation(CollectiveKind.ALL_REDUCE, 8, 64 * MIB, 300e9, architecture="sm_80")
