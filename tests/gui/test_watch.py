@@ -21,10 +21,10 @@ from designer.design.document import Design, with_changes
 from designer.engine.network import build_network
 from designer.gui.dialogs.command_palette import CommandPalette
 from designer.gui.main_window import MainWindow
+from designer.gui.panels import built
 from designer.gui.panels.built import BuiltPanel
 from designer.gui.panels.watch import WatchPanel
 from designer.gui.session import Session
-from designer.interchange import importing
 from designer.interchange.counters import Reading, Recording, dumps
 from designer.interchange.generating import generate
 from designer.interchange.importing import read_any
@@ -221,7 +221,7 @@ def test_what_differs_is_priced_on_the_workloads(
     plan = with_changes(made, wirings={**made.wirings, "spine": with_changes(made.wirings["spine"], count=2)})
     spine = with_changes(plan.wirings["spine"], bandwidth_per_direction="100 Gb/s")
     slow = with_changes(plan, wirings={**plan.wirings, "spine": spine})
-    monkeypatch.setattr(importing, "read_any", lambda _file: SimpleNamespace(design=slow))
+    monkeypatch.setattr(built, "read_any", lambda _file: SimpleNamespace(design=slow))
     session = _open(window, qtbot, plan, tmp_path)
     window.show_panel("built")
     assert window.places is not None
