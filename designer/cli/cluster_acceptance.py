@@ -101,7 +101,6 @@ def _write_sheet(options: argparse.Namespace, cluster: Cluster, verdict: Verdict
 
 
 def _verdict_document(design: Design, verdict: Verdict, document: Document) -> dict[str, Any]:
-
     return {
         "design": {"name": design.name},
         "results": [
@@ -115,7 +114,6 @@ def _verdict_document(design: Design, verdict: Verdict, document: Document) -> d
 
 
 def _print_verdict(verdict: Verdict) -> None:
-
     for stage, (name, stated, _) in STAGES.items():
         own = [o for o in verdict.outcomes if o.stage == stage]
         if own:

@@ -388,7 +388,6 @@ class DesignTools:
         return target
 
     def _save(self, design: str, after: Design, save_as: str) -> str:
-
         if not save_as and not self.folder.file(design).exists():
             raise FormatError("a template cannot be changed", file=design, remedy="name a file in save_as")
         target = self._target(save_as or design, (SUFFIX,))
@@ -398,18 +397,15 @@ class DesignTools:
         return self.folder.name(target)
 
     def _analyzed(self, design: str, workload: str) -> WorkloadResult:
-
         opened, _ = self._open(design)
         return analyze(opened, [workload], file=design, curves=False).workloads[0]
 
 
 def _ruled(design: Design) -> list[Finding]:
-
     return check(design)
 
 
 def _findings(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-
     return [finding_dict(f) for f in findings[:_MOST]]
 
 

@@ -290,7 +290,6 @@ def _bars(stack: Stack, room: int, cut: _Cut) -> list[Line]:
 
 
 def _percent(share: float) -> str:
-
     return percent(share) if share >= 0.005 else "0%"
 
 

@@ -333,7 +333,6 @@ class FittingFinder(QObject):
         session.set_fitting(None)
 
         def job(cancelled: Cancelled_) -> object:
-
             return fitting_settings(design, workload, cancelled=cancelled)
 
         self._jobs.submit(job)

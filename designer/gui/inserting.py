@@ -63,7 +63,6 @@ def insert_template(canvas: Canvas, template_id: str, x: float | None, y: float 
 
 
 def _take_workloads(session: Session, design: Design) -> None:
-
     new = tuple(w for w in design.workloads.values() if w.id not in session.design.workloads)
     if new:
         session.apply(AddWorkloads(new))

@@ -272,7 +272,6 @@ class MainWindow(PanelWindow):
     # ---- the document in front
 
     def _connect_places(self, places: Places) -> None:
-
         places.head.add_wanted.connect(lambda: self.edit_workload(new=True))
         places.parts.insert_requested.connect(self.requests.insert)
         places.inspector.shown_group = partial(shown_group, self)

@@ -71,7 +71,6 @@ def everything(
 
 
 def _parts(insert: Callable[[str, str], object], find_icon: FindIcon) -> list[PaletteEntry]:
-
     catalog = load_catalog()
     words, kinds, drawn = part_words(catalog), part_kinds(), dict[str, QIcon | None]()
     found: list[PaletteEntry] = []
@@ -90,7 +89,6 @@ def _revealer(session: Session) -> Callable[[Picked], object]:
 
 
 def _things(session: Session, find_icon: FindIcon, go_to: Callable[[Picked], object]) -> list[PaletteEntry]:
-
     def choice(title: str, what: str, key: str, icon: str) -> PaletteEntry:
         picked: Picked = ((), Ref(what, key))  # type: ignore[arg-type]
         return PaletteEntry(title, partial(go_to, picked), key, "In the design", find_icon(icon))

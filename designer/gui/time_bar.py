@@ -230,7 +230,6 @@ class TimeBar(QFrame):
         calls[key]()
 
     def _choose_speed(self) -> None:
-
         player = self.player
         if player is None:
             return

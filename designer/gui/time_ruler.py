@@ -160,7 +160,6 @@ class TimeRuler(QWidget):
                 painter.drawRect(QRectF(0.5, _HEAD + 0.5, self.width() - 1, self.height() - _HEAD - 1))
 
     def _rendered(self) -> QPixmap:
-
         ratio = self.devicePixelRatioF()
         picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
         picture.setDevicePixelRatio(ratio)

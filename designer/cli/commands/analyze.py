@@ -89,7 +89,6 @@ def _fitting(design: Design, result: WorkloadResult) -> tuple[FittingSettings, .
 
 
 def _print_workload(result: WorkloadResult, named: Naming) -> None:
-
     print(f"{result.title}  ({result.id})")
     # metrics of one workload rest on the same few sets of sources: each set is stated once, below
     marks = {

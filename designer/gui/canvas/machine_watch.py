@@ -43,7 +43,6 @@ class MachineWatch(QObject):
             return
 
         def job(_cancelled: Cancelled_) -> object:
-
             return machines_of(design)
 
         self._ticket = self._jobs.submit(job)
@@ -58,6 +57,5 @@ class MachineWatch(QObject):
             self.refresh()
 
     def _arrived(self, ticket: int, result: object) -> None:
-
         if ticket == self._ticket:
             self._show(result if isinstance(result, Machines) else None)

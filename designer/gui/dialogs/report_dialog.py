@@ -132,7 +132,6 @@ class ReportDialog(QDialog):
         tell = self.job.report
 
         def job(cancelled: Cancelled_) -> object:
-
             chosen = load_settings(Path(settings) if settings else None, Path(prices) if prices else None)
             report = compose_report(
                 [Given(design, shown)],

@@ -204,7 +204,6 @@ class ProposePage(QWidget):
         report = self.job.report
 
         def job(cancelled: Cancelled_) -> object:
-
             return search(asked, progress=report, cancelled=cancelled)
 
         self._show(None)

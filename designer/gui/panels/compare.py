@@ -83,7 +83,6 @@ class ComparePanel(Panel):
         self._why_of, self._reasons = (this, other), None
 
         def job(cancelled: Cancelled_) -> object:
-
             return compare.reasons_of(compare_designs(this, other, 0, cancelled))
 
         self._whys.submit(job)
@@ -165,7 +164,6 @@ class ComparePanel(Panel):
             return
 
         def job(cancelled: Cancelled_) -> object:
-
             return analyze(other, curves=False, cancelled=cancelled) if other.workloads else None
 
         self._show(None)

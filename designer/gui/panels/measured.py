@@ -113,7 +113,6 @@ class MeasuredPanel(Panel):
         """Predict what was measured, next to the window's own work."""
 
         def job(cancelled: Cancelled_) -> object:
-
             read, wrong = gathered(files)
             problems = (*map(str, wrong), *(str(p) for file in read for p in file.problems))
             cases = [case for file in read for case in file.cases]

@@ -110,7 +110,6 @@ class WatchPanel(Panel):
         url, window = self.address.text().strip(), str(self.window_.currentData())
 
         def read() -> Recording:
-
             return ask(url, window)
 
         self._run(read, "Asking the server…")
@@ -120,7 +119,6 @@ class WatchPanel(Panel):
         self.follow.setChecked(False)
 
         def read() -> Recording:
-
             return load(file)
 
         self._run(read, "Reading the recording…")
@@ -133,7 +131,6 @@ class WatchPanel(Panel):
         design, workload, hosts = session.design, session.workload, dict(self.hosts)
 
         def job(_cancelled: Cancelled_) -> object:
-
             recording = read()
             counters = [Counter(r.name, r.host, r.device, r.value) for r in recording.readings]
             found = watch(design, workload, counters, hosts)

@@ -363,7 +363,6 @@ class TakeValues(DesignEdit):
         return f"Take {', '.join(self.values)} from the sweep"
 
     def apply(self, design: Design) -> Design:
-
         return overridden(design, [f"{path}={value}" for path, value in zip(self.paths, self.values, strict=True)])
 
 

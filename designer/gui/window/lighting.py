@@ -26,7 +26,6 @@ def light(canvas: Canvas, document: Document) -> None:
 
 
 def _light_moment(canvas: Canvas, document: Document) -> None:
-
     session = document.session
     frames = session.frames
     assert frames is not None
@@ -40,7 +39,6 @@ def _light_moment(canvas: Canvas, document: Document) -> None:
 
 
 def _light_result(canvas: Canvas, document: Document) -> None:
-
     session = document.session
     analysis = session.shown_analysis
     loads = analysis.loads.get(session.workload) if analysis is not None else None

@@ -116,5 +116,4 @@ class Requests:
             self._host.places.inspector.outdate()
 
     def _step_member(self, picked: Picked, by: int) -> None:
-
         step_from(self._host, picked, by)
