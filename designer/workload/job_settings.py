@@ -98,6 +98,8 @@ INPUT: Final = (
     Setting("decode_rate", "Samples per worker", "frequency", "0 1/s", help="0 1/s for a general value"),
     Setting("cached", "Page cache share", "ratio", 0, help="share of reads the page cache serves"),
     Setting("access", "Access", "choice", "auto", choices=("auto", "random", "sequential")),
+    Setting("io_size", "I/O size", "size", "0 B", help="of a request to storage; 0 B for streams"),
+    Setting("queue_depth", "Queue depth", "count", 1, help="requests a worker keeps in flight, where they have a size"),
     Setting("gpudirect", "GPUDirect", "choice", "policy", choices=("policy", "on", "off")),
     Setting(
         "background",

@@ -75,6 +75,9 @@ class InputPath:
         Share of reads served by the page cache [1].
     access
         ``auto``, ``random`` or ``sequential``.
+    io_size, queue_depth
+        Size of a request to storage, 0 for streams that storage is never idle for [B], and requests that each worker
+        keeps in flight.
     """
 
     dataset: str
@@ -85,6 +88,8 @@ class InputPath:
     decode_rate: float
     cached: float
     access: str
+    io_size: float
+    queue_depth: int
     gpudirect: str
     background: str
 
@@ -152,6 +157,6 @@ class Saving:
 
 
 #: a job of which nothing is read, and one that is asked for its step alone
-NO_INPUT: Final = InputPath("", "", 1, 1, "none", 0.0, 0.0, "auto", "policy", "")
+NO_INPUT: Final = InputPath("", "", 1, 1, "none", 0.0, 0.0, "auto", 0.0, 1, "policy", "")
 NO_RUN: Final = Run(0.0, 0, 0.0, 0, "", False, False, 0.0, 0.0)
 NOT_SAVED: Final = Saving()

@@ -12,7 +12,9 @@ from designer.errors import AnalysisError
 from designer.families.training.feeding import feed
 from designer.families.training.preparation import samples_of
 from designer.families.training.tasks import LoadBatch
+from designer.formulas.storage.storage_capacity import FeedWorkload, Pattern, utilization
 from designer.sources import Estimate
+from designer.units import Bytes, BytesPerSecond, Seconds
 from designer.workload.program import Program
 
 
@@ -53,6 +55,8 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         "epoch_time": time(samples.epoch / (n * task.batch)),
         "input_cores": fed.receiving(sources, "cores receiving, and handing batches to accelerators"),
     }
+    if task.compute > 0:
+        metrics |= _kept_busy(task, n, samples.stored, metrics["rate"], sources)
     stages = tuple(Curve(name, (float(k),), (value,)) for k, (name, value) in enumerate(fed.stage_rates().items()))
     result = question.result(
         metrics,
@@ -63,3 +67,19 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         {"flow-stages": stages} if question.curves else {},
     )
     return result, loaded.loads
+
+
+def _kept_busy(
+    task: LoadBatch, readers: int, stored: float, path: Estimate, sources: tuple[str, ...]
+) -> dict[str, Estimate]:
+    """How busy a given number of accelerators is at the rate of the path, and what reaches them."""
+    work = FeedWorkload(task.batch, Seconds(task.compute), Bytes(stored), Pattern.LARGE)
+    value, low, high = (
+        float(utilization(work, readers, BytesPerSecond(rate))) for rate in (path.value, path.low, path.high)
+    )
+    need = readers * work.demand
+    note = f"of {readers} accelerators"
+    return {
+        "gpu_utilization": Estimate(value, low, high, "1", sources, note),
+        "delivered_rate": Estimate(need * value, need * low, need * high, "B/s", sources, f"to {readers} accelerators"),
+    }

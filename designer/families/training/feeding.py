@@ -29,7 +29,7 @@ from designer.engine.routes.staging import near_memory, refusing, staged
 from designer.engine.routes.structure import Structure, digest, structure_of
 from designer.engine.transfers import TransferAnswer, evaluate_legs
 from designer.engine.transfers.flow_rates import FlowRates
-from designer.engine.transfers.limits import NO_LIMITS, FlowLimits
+from designer.engine.transfers.limits import NO_LIMITS, FlowLimits, request_limits
 from designer.errors import AnalysisError
 from designer.families.training.tasks import TrainStep
 from designer.formulas.storage.read_rate import FILE_SHARE
@@ -193,6 +193,10 @@ def _feed(network: Network, numbers: bytes, path: InputPath, samples: Samples, p
     n = len(readers)
     if path.workers < 1:
         raise AnalysisError("no worker loads data", place=f"{place}.workers", remedy="use 1 worker or more")
+    if path.queue_depth < 1:
+        raise AnalysisError(
+            "a worker without a request", place=f"{place}.queue_depth", remedy="use a queue depth of 1 or more"
+        )
     if path.cached > 1:
         raise AnalysisError(
             f"a page cache that serves {path.cached:.0%} of reads", place=f"{place}.cached", remedy="give 0 to 100 %"
@@ -288,7 +292,10 @@ def _limits(
 ) -> FlowLimits:
     """What readers meet of drives read at random, of workers, and of the cores of their servers."""
     n = len(receiving)
-    found = [_media(network, traffic.legs, samples)] if samples.random else []
+    reading = Move(path.source, "", request=path.io_size, depth=path.queue_depth, threads=path.workers)
+    found = [request_limits(network, traffic.legs, reading)]
+    if samples.random:
+        found.append(_media(network, traffic.legs, min(samples.stored, path.io_size or samples.stored)))
     cost = _decode_cost(path, samples)
     if cost > 0:
         # Every accelerator has as many workers: where there are very many, one limit is stated for all.
@@ -367,8 +374,8 @@ def _receiving_cost(network: Network, readers: Int, traffic: Traffic) -> Float:
     return found
 
 
-def _media(network: Network, legs: Legs, samples: Samples) -> FlowLimits:
-    """What random reads of whole samples leave of every drive: operations, and the share a file system passes on."""
+def _media(network: Network, legs: Legs, size: float) -> FlowLimits:
+    """What random reads of one size leave of every drive: operations, and the share a file system passes on."""
     if not len(legs):
         return NO_LIMITS
     net, limits = network.net, list[Limit]()
@@ -382,7 +389,7 @@ def _media(network: Network, legs: Legs, samples: Samples) -> FlowLimits:
         if definition not in rates:
             operations = number(network, drive, "random_read_rate") or 0.0
             bandwidth = number(network, drive, "read_bandwidth") or np.inf
-            rates[definition] = min(bandwidth, operations * samples.stored) * FILE_SHARE.value
+            rates[definition] = min(bandwidth, operations * size) * FILE_SHARE.value
         if not rates[definition]:
             continue
         limits.append(Limit(f"media:{path}", f"{net.part(drive).label} (random reads)", rates[definition]))

@@ -36,6 +36,8 @@ class LoadBatch(Task):
     ----------
     job
         Whose batch it is; or `group`, `batch` and `sequence` say it, for loading without training.
+    compute
+        Time that accelerators compute on a batch that is loaded without training; 0 for none [s].
     """
 
     priced_by: ClassVar[str] = "designer.families.training.costs.load_batch"
@@ -45,6 +47,7 @@ class LoadBatch(Task):
     group: str = ""
     batch: int = 0
     sequence: int = 0
+    compute: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,9 @@ def program(settings: Mapping[str, Any]) -> Program:
     """Batch after batch, for every accelerator."""
     path = input_path(settings)
     path = replace(path, dataset=path.dataset or "imagenet-1k")
-    task = LoadBatch(path, None, settings["group"], settings["batch"], settings["sequence"])
+    task = LoadBatch(
+        path, None, settings["group"], settings["batch"], settings["sequence"], settings["measured_compute"]
+    )
     measures = (Measure("input_time", "s", "period", "load"), Measure("rate", "B/s", "throughput", "load"))
     return Program("data-loading", (Step("load", task),), math.inf, measures=measures)
 
@@ -31,6 +33,8 @@ WORKLOAD = WorkloadKind(
         "samples_per_second",
         "epoch_time",
         "input_cores",
+        "gpu_utilization",
+        "delivered_rate",
     ),
     program=program,
     answer="designer.families.storage.data_loading",
@@ -39,6 +43,9 @@ WORKLOAD = WorkloadKind(
         Setting("group", "Accelerators", "selector", "gpus"),
         Setting("batch", "Samples per accelerator", "count", 32),
         Setting("sequence", "Sequence", "count", 4096, help="tokens per sample of a text corpus"),
+        Setting(
+            "measured_compute", "Computing per batch", "duration", "0 s", help="0 s for none: no utilization is stated"
+        ),
         *INPUT,
     ),
 )
