@@ -83,6 +83,22 @@ def test_fat_tree(k: int) -> None:
     assert set(cables.values()) == {k**3 // 4}
 
 
+@pytest.mark.parametrize(
+    ("nodes", "pods", "edges", "cores"), [(1, 2, 1, 1), (8, 2, 1, 1), (32, 2, 4, 4), (33, 4, 4, 8), (128, 8, 4, 16)]
+)
+def test_a_fat_tree_of_fewer_servers_keeps_full_bandwidth(nodes: int, pods: int, edges: int, cores: int) -> None:
+    """Eight ports: four NICs an edge switch; as many cables above each layer as the edge switches have ports down."""
+    design = generate("fat-tree", {"nodes": str(nodes)})
+    inside = design.groups["pods"].content
+    assert (design.groups["pods"].replicas, inside.groups["edges"].replicas) == (pods, edges)
+    assert design.groups["cores"].replicas == cores
+    roles, cables = _counts("fat-tree", nodes=nodes)
+    assert roles == {"edge": pods * edges, "aggregation": pods * edges, "core": cores}
+    assert cables["edge", "host"] == nodes
+    assert {n for ends, n in cables.items() if "host" not in ends} == {pods * edges * 4}
+    assert not list(overfull(design))
+
+
 def test_torus() -> None:
     """3×2×2: rings of 3 have 3 links, 4 of them; rings of 2 have one, 6 and 6 of them."""
     roles, cables = _counts("torus", shape="3x2x2")
@@ -119,6 +135,7 @@ def test_every_family_makes_a_legal_design_that_can_be_saved(family: str) -> Non
         ("leaf-spine", {"nodes": "-1"}, "number"),
         ("leaf-spine", {"nodes": "1e9"}, "number"),
         ("fat-tree", {"ports": "7"}, "even"),
+        ("fat-tree", {"nodes": "129"}, "more ports"),
         ("torus", {"shape": "4xx"}, "shape"),
         ("leaf-spine", {"kind": "<script>"}, "kind"),
         ("leaf-spine", {"nodes": "99999"}, "three tiers|leaves"),
