@@ -14,14 +14,8 @@ from designer.errors import ExchangeError
 
 #: name of the design next to the scripts
 DESIGN: Final = "design.design.json"
-#: metrics of SuperBench by sort of trial
-_SUPERBENCH: Final = {
-    "h2d": "mem-bw/H2D_Mem_BW",
-    "d2h": "mem-bw/D2H_Mem_BW",
-    "all_reduce": "nccl-bw/allreduce_{size}_busbw",
-    "all_gather": "nccl-bw/allgather_{size}_busbw",
-    "alltoall": "nccl-bw/alltoall_{size}_busbw",
-}
+#: collectives of SuperBench by sort of trial
+_COLLECTIVES: Final = {"all_reduce": "allreduce", "all_gather": "allgather", "alltoall": "alltoall"}
 _HEAD: Final = r"""#!/bin/sh
 # Acceptance of {title}: {nodes} nodes. Written by designer.
 # Usage: sh run.sh [STAGE ...]   stages: {stages}
@@ -232,34 +226,68 @@ def _numbers(expected: Expected) -> tuple[str | float, ...]:
 
 
 def _superbench(cluster: Cluster, rows: list[tuple[int, str, Expected]]) -> dict[str, str]:
-    """Baselines and rules of ``sb result diagnosis`` for the tests that SuperBench runs as well; rates in GB/s.
+    """Configuration of ``sb run`` for the tests of a node, with rules and baselines [GB/s] of ``sb result diagnosis``.
 
-    Source: SuperBench documentation, data diagnosis and metrics of micro-benchmarks.
+    Source: microsoft/superbenchmark 0.12 at 700d6501 (2026-04-23): docs/superbench-config, data-diagnosis and
+    micro-benchmarks; names of metrics from runner.py, nvbandwidth.py and cuda_nccl_bw_performance.py.
     """
     baseline: dict[str, float] = {}
-    lines = ["version: v0.12", "superbench:", "  rules:"]
+    rules: dict[tuple[str, float], list[str]] = {}
+    cases: dict[str, list[str]] = {}
     for _, place, e in rows:
-        name = _SUPERBENCH.get(e.trial.sort)
-        if name is None or place != "each node":
+        named = _metric(cluster, e.trial) if place == "each node" else None
+        if named is None:
             continue
-        number = cluster.machine.gpus.index(e.trial.parts[0]) if "Mem_BW" in name else 0
-        metric = f"{name.format(size=e.trial.size)}:{number}"
-        if metric in baseline:
-            continue
+        benchmark, case, metric = named
+        cases[benchmark] = list(dict.fromkeys((*cases.get(benchmark, ()), case)))
         baseline[metric] = float(f"{e.estimate.value / 1e9:.6g}")
-        lines += [
-            f"    designer-{len(baseline)}:",
-            "      function: variance",
-            f'      criteria: "lambda x: x<{e.limit / e.estimate.value - 1:.4f}"',
-            f"      categories: {name.partition('/')[0]}",
-            f"      metrics: ['{metric}']",
-        ]
+        rules.setdefault((benchmark, round(e.limit / e.estimate.value - 1, 4)), []).append(metric)
     if not baseline:
         return {}
+    lines = ["version: v0.12", "superbench:", "  rules:", "    failed:", "      function: failure_check"]
+    lines += ['      criteria: "lambda x: x>0"', "      categories: FailedTest"]
+    lines += ["      metrics:", *(f"        - {benchmark}/return_code" for benchmark in cases)]
+    for k, ((benchmark, below), metrics) in enumerate(rules.items(), 1):
+        lines += [f"    limit{k}:", "      function: variance", f'      criteria: "lambda x: x<{below:.4f}"']
+        lines += [f"      categories: {benchmark.partition(':')[0]}", "      metrics:"]
+        lines += [f"        - {metric}" for metric in metrics]
     return {
+        "superbench.yaml": _superbench_run(len(cluster.machine.gpus), cases),
         "superbench-baseline.json": json.dumps(baseline, indent=1) + "\n",
         "superbench-rules.yaml": "\n".join(lines) + "\n",
     }
+
+
+def _metric(cluster: Cluster, trial: Trial) -> tuple[str, str, str] | None:
+    """Benchmark of SuperBench, its test case or size, and the metric; None where it runs no such test."""
+    gpus = cluster.machine.gpus
+    numbers = [gpus.index(one) for one in trial.parts if one in gpus]
+    if trial.tool == "nvbandwidth":
+        case = trial.command.rpartition(" ")[2]
+        ends = {1: "cpu0_gpu{0}", 2: "gpu{0}_gpu{1}"} if trial.sort != "h2d_all" else {}
+        place = ends.get(len(numbers), "sum").format(*numbers)
+        return "nvbandwidth", case, f"nvbandwidth/{case}_{place}_bw"
+    name = _COLLECTIVES.get(trial.sort)
+    if name is None:
+        return None
+    return f"nccl-bw:{name}", str(trial.size), f"nccl-bw:{name}/{name}_{trial.size}_busbw"
+
+
+def _superbench_run(gpus: int, cases: dict[str, list[str]]) -> str:
+    """The configuration of ``sb run``: each benchmark once on every node, in one process."""
+    lines = ["version: v0.12", "superbench:", "  enable: null", "  benchmarks:"]
+    for benchmark, which in cases.items():
+        lines += [f"    {benchmark}:", "      enable: true", "      modes:", "        - name: local"]
+        lines += ["          proc_num: 1", "          parallel: no", "      parameters:"]
+        if benchmark == "nvbandwidth":
+            lines += ["        test_cases:", *(f"          - {case}" for case in which)]
+            continue
+        sizes = sorted(int(size) for size in which)
+        factor = 2 if len(sizes) > 1 else 1
+        lines += [f"        operation: {benchmark.partition(':')[2]}", f"        ngpus: {gpus}", "        iters: 20"]
+        lines += [f'        minbytes: "{sizes[0]}"', f'        maxbytes: "{sizes[-1]}"']
+        lines += [f"        stepfactor: {factor}"] if factor > 1 else []
+    return "\n".join(lines) + "\n"
 
 
 def _json(cluster: Cluster, rows: list[tuple[int, str, Expected]]) -> str:

@@ -253,16 +253,33 @@ def test_a_model_without_a_name_is_not_tested(tmp_path: Path, served: Cluster) -
 
 
 def test_limits_for_superbench(cluster: Cluster) -> None:
-    """One baseline a metric in GB/s, with a rule that flags what the limit of the same test flags."""
+    """SuperBench takes the variance of each metric of a rule from its baseline and flags what the criteria hold for:
+    the same results as the limit of the test. Names as its runner makes them of the benchmarks of the configuration."""
+    yaml = pytest.importorskip("yaml")
     files = scripts(cluster)
     baseline = json.loads(files["superbench-baseline.json"])
-    rows = {(e.trial.sort, e.trial.parts[0], e.trial.size): e for _, place, e in expectations(cluster)}
-    first = rows["h2d", cluster.machine.gpus[0], 0]
-    assert baseline["mem-bw/H2D_Mem_BW:0"] == pytest.approx(first.estimate.value / 1e9, rel=1e-5)
-    assert f"nccl-bw/allreduce_{1 << 30}_busbw:0" in baseline
-    rules = files["superbench-rules.yaml"]
-    assert f"x<{first.limit / first.estimate.value - 1:.4f}" in rules
-    assert rules.count("metrics:") == len(baseline)
+    run, rules = (yaml.safe_load(files[name])["superbench"] for name in ("superbench.yaml", "superbench-rules.yaml"))
+    nodes = [e for _, place, e in expectations(cluster) if place == "each node"]
+    rows = {(e.trial.sort, e.trial.parts[:2], e.trial.size): e for e in nodes}
+    gpus = cluster.machine.gpus
+    expected = {
+        "nvbandwidth/host_to_device_memcpy_ce_cpu0_gpu3_bw": rows["h2d", (gpus[3],), 0],
+        "nvbandwidth/device_to_device_memcpy_write_ce_gpu2_gpu5_bw": rows["d2d", (gpus[2], gpus[5]), 0],
+        "nvbandwidth/host_to_all_memcpy_ce_sum_bw": rows["h2d_all", gpus[:2], 0],
+        f"nccl-bw:allreduce/allreduce_{1 << 30}_busbw": rows["all_reduce", gpus[:2], 1 << 30],
+        f"nccl-bw:alltoall/alltoall_{1 << 30}_busbw": rows["alltoall", gpus[:2], 1 << 30],
+    }
+    failed = rules["rules"].pop("failed")
+    assert failed["metrics"] == [f"{name}/return_code" for name in run["benchmarks"]]
+    judged = {metric: rule for rule in rules["rules"].values() for metric in rule["metrics"]}
+    assert judged.keys() == baseline.keys()
+    assert sum(len(rule["metrics"]) for rule in rules["rules"].values()) == len(baseline)
+    assert {metric.partition("/")[0] for metric in baseline} == run["benchmarks"].keys()
+    for metric, e in expected.items():
+        assert baseline[metric] == pytest.approx(e.estimate.value / 1e9, rel=1e-5)
+        flags = eval(judged[metric]["criteria"])
+        for share, flagged in ((0.999, True), (1.001, False)):
+            assert flags(share * e.limit / e.estimate.value - 1) is flagged, metric
 
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not here")
