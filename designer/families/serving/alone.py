@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -13,7 +14,15 @@ import numpy.typing as npt
 from designer.engine.network import Network
 from designer.engine.results import Bottleneck, Step
 from designer.engine.routes.selection import resolve
-from designer.families.serving.answers import SOURCES, Served, asked_rate, serve, settled
+from designer.families.serving.answers import (
+    SOURCES,
+    Served,
+    asked_rate,
+    factors_of_runs,
+    joined,
+    serve,
+    settled,
+)
 from designer.families.serving.benchmarks import counted
 from designer.families.serving.bottlenecks import bottlenecks, phases
 from designer.families.serving.deployment import Limits, Load, Serving
@@ -22,11 +31,12 @@ from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas.attention_prefill import prefill_area
 from designer.families.serving.frontier import Frontier, frontier
 from designer.families.serving.limits import largest_load
-from designer.families.serving.load import sent_to_one
+from designer.families.serving.load import Sent, sent_to_one
 from designer.families.serving.metrics import metrics
 from designer.families.serving.network_leg import Leg, network_leg
 from designer.families.serving.placement import Placement, place_deployment
 from designer.families.serving.request_log import RequestLog
+from designer.families.serving.routing import route
 from designer.families.serving.sharing import sharing
 from designer.families.serving.split import serve_split
 from designer.families.serving.starting import engine_start, start_engines, update_engines
@@ -223,6 +233,7 @@ def more(served: Served, binding: Sequence[Bottleneck]) -> list[Finding]:
     """How much of what is drawn the load uses, and what one more of it would bring."""
     placement, replicas = served.placement, served.equal_replicas
     most, asked = served.most[0] * replicas, asked_rate(served)
+    one = served.most[0] / (len(placement.replicas) if served.together else 1)
     if not asked or served.saturated:
         return []
     pieces = [
@@ -231,7 +242,7 @@ def more(served: Served, binding: Sequence[Bottleneck]) -> list[Finding]:
     if served.prompts is None and placement.each == 1:
         devices = placement.split.devices
         gpus = f"{devices} x {placement.device.name}" if devices > 1 else f"one {placement.device.name}"
-        pieces.append(f"one more replica ({gpus}) brings {format_quantity(served.most[0], 'frequency')}")
+        pieces.append(f"one more replica ({gpus}) brings {format_quantity(one, 'frequency')}")
     elif served.short:
         pieces.append(f"what ends first is {served.short}")
     for phase in phases(served):
@@ -350,21 +361,43 @@ def follow(at: Sequence[float], able: float, start: float, least: int, most: int
     return Fleet(tuple(started), tuple(ready), tuple(stopped))
 
 
+def ready_of(fleet: Fleet) -> Callable[[float], Sequence[int]]:
+    """The replicas that take requests at a time [s]."""
+    edges = sorted({*fleet.ready, *(stop for stop in fleet.stopped if math.isfinite(stop))})
+    pairs = list(zip(fleet.ready, fleet.stopped, strict=True))
+    known = [[k for k, (ready, stop) in enumerate(pairs) if ready <= edge < stop] for edge in edges]
+    return lambda now: known[bisect_right(edges, now) - 1]
+
+
 def sent_among(at: Sequence[float], fleet: Fleet) -> list[int]:
     """The replica of each request: those that are ready take turns."""
-    chosen: list[int] = []
-    edges = sorted({*fleet.ready, *(stop for stop in fleet.stopped if math.isfinite(stop))})
-    known: list[int] = []
-    edge = 0
-    for turn, now in enumerate(at):
-        while edge < len(edges) and edges[edge] <= now:
-            edge += 1
-            known = []
-        if not known:
-            pairs = zip(fleet.ready, fleet.stopped, strict=True)
-            known = [k for k, (ready, stop) in enumerate(pairs) if ready <= now < stop]
-        chosen.append(known[turn % len(known)])
-    return chosen
+    ready = ready_of(fleet)
+    known = [ready(now) for now in at]
+    return [each[turn % len(each)] for turn, each in enumerate(known)]
+
+
+def routed(sent: Sent, fleet: Fleet, room: int, how: str) -> tuple[Requests, list[int]]:
+    """Requests with what is found in the cache of the replica that each goes to, and that replica.
+
+    Parameters
+    ----------
+    room
+        Tokens that fit in the cache of a replica; one that is started has an empty cache.
+    """
+    requests = sent.requests
+    if not sent.blocks:
+        return requests, sent_among(requests.at, fleet)
+    which, found = route(
+        sent.blocks,
+        sent.block,
+        requests.prompt,
+        requests.at,
+        len(fleet.ready),
+        room,
+        how,
+        ready=ready_of(fleet),
+    )
+    return replace(requests, cached=found), which
 
 
 @dataclass(eq=False)
@@ -391,6 +424,13 @@ class Following:
         fleet = follow(self._at, self.able, self.start, 1, self.most)
         places = places_of(fleet)
         return [places[k] for k in sent_among(self._at, fleet)[known:]]
+
+    def routed(self, sent: Sent, room: int, how: str) -> tuple[Requests, list[int]]:
+        """All requests of a trace with what is found in caches of `room` tokens, and the drawn replica of each."""
+        fleet = follow(sent.requests.at, self.able, self.start, 1, self.most)
+        requests, which = routed(sent, fleet, room, how)
+        places = places_of(fleet)
+        return requests, [places[k] for k in which]
 
 
 def places_of(fleet: Fleet) -> list[int]:
@@ -427,9 +467,8 @@ def scaled(
     able = able_of(placement, asked, served.most[0], cancelled)
     load = of_all(asked.load, drawn)
     sent = sent_to_one(load, 1, placement.place, placement.capacity)
-    requests = sent.requests
-    fleet = follow(requests.at, able, start, 1, drawn)
-    which = sent_among(requests.at, fleet)
+    fleet = follow(sent.requests.at, able, start, 1, drawn)
+    requests, which = routed(sent, fleet, placement.capacity, load.routing)
 
     def run(factor: float) -> RequestLog:
         log = RequestLog()
@@ -439,8 +478,7 @@ def scaled(
                 log.parts.append((settled(one, mine, factor, cancelled), 0))
         return log
 
-    factors = (1.0, math.exp(-served.spread), math.exp(served.spread))[: len(served.runs)]
-    runs = tuple(run(factor).run for factor in factors)
+    runs = tuple(run(factor).run for factor in factors_of_runs(served))
     end = float(requests.at[-1])
     paid = fleet.seconds(end)
     hours = paid * placement.split.devices / end * _DAY.value / _HOUR.value
@@ -455,16 +493,8 @@ def scaled(
         f"hours a day instead of {whole:,.0f}; a replica is ready {format_quantity(start, 'duration')} after its start"
     )
     finding = Finding("SERVE-SCALED", Severity.INFO, text, (), "set scaling off to run all replicas all the time")
-    most = tuple(x * drawn for x in served.most)
-    served = replace(
-        served,
-        serving=replace(asked, load=load),
-        sent=replace(sent, first=0),
-        runs=runs,
-        most=(most[0], most[1], most[2]),
-        equal_replicas=1,
-    )
-    return served, found, (finding,)
+    served = joined(served, requests, runs, paid / end)
+    return replace(served, serving=replace(asked, load=load)), found, (finding,)
 
 
 def of_all(load: Load, drawn: int) -> Load:

@@ -20,9 +20,10 @@ from designer.families.serving.load import Sent, offered
 from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement
 from designer.families.serving.records import ServingRun
+from designer.families.serving.request_log import RequestLog
 from designer.families.serving.scheduler import run_requests
 from designer.families.serving.spreads import JITTER, step_spread
-from designer.families.serving.tiers import Tier, stored
+from designer.families.serving.tiers import Tier, sent_from, stored
 from designer.findings import Finding, Severity
 from designer.memo import Interned
 from designer.sources import Constant, Status
@@ -113,6 +114,8 @@ class Served:
     short: str = ""
     #: of a split deployment what ends next can answer so many times as much [1]
     room: float = 1.0
+    #: replicas in the mean whose runs are together in `runs`; 0 where those are of one
+    together: float = 0.0
     #: the same where equal answers end a few tokens apart, if clients that are in step ask for equal ones
     apart: ServingRun | None = None
 
@@ -199,9 +202,50 @@ def serve(
         text = f"at the slow end of the band the replicas answer {most[2] * replicas:.3g} requests a second only"
         findings.append(Finding("SERVE-NEAR", Severity.WARNING, text, (), "leave more room than the band is wide"))
     apart = settled(placement, jittered(requests), 1.0, cancelled) if banded and in_step(asked.load) else None
-    return Served(
+    served = Served(
         placement, asked, sent, runs, most, spread, tuple(findings), equal_replicas=replicas, tier=tier, apart=apart
     )
+    differ = asked.load.kind == "trace" and replicas > 1 and not asked.scaling
+    return _all_of_trace(served, cancelled) if differ else served
+
+
+def _all_of_trace(served: Served, cancelled: Callable[[], bool] | None) -> Served:
+    """The same with the runs of all replicas: those that a trace is distributed to differ."""
+    placement, load = served.placement, served.serving.load
+    others = [sent_from(load, placement, k, served.tier).requests for k in range(1, len(placement.replicas))]
+    asked = [served.sent.requests, *(one for one in others if one.prompt)]
+    factors = factors_of_runs(served)
+    logs = [RequestLog(parts=[(run, 0)]) for run in served.runs]
+    for log, factor in zip(logs, factors, strict=True):
+        log.parts += [(settled(placement, one, factor, cancelled), 0) for one in asked[1:]]
+    return joined(served, joined_requests(asked), tuple(log.run for log in logs), float(len(placement.replicas)))
+
+
+def factors_of_runs(served: Served) -> tuple[float, ...]:
+    """How much longer steps take in each of the runs [1]."""
+    return (1.0, math.exp(-served.spread), math.exp(served.spread))[: len(served.runs)]
+
+
+def joined_requests(parts: Sequence[Requests]) -> Requests:
+    """Requests that arrive at several replicas, in their order."""
+    at = [t for one in parts for t in one.at]
+    order = sorted(range(len(at)), key=at.__getitem__)
+
+    def column(name: str) -> list[int]:
+        values = [value for one in parts for value in getattr(one, name)]
+        return [values[k] for k in order] if values else []
+
+    cached = column("cached") if all(one.cached for one in parts) else ()
+    fetched = column("fetched") if all(one.fetched for one in parts) else ()
+    return Requests(column("prompt"), column("output"), [at[k] for k in order], cached=cached, fetched=fetched)
+
+
+def joined(served: Served, requests: Requests, runs: tuple[ServingRun, ...], together: float) -> Served:
+    """The same with runs of so many replicas in the mean, each as one."""
+    high, low = (x * len(served.placement.replicas) for x in served.most[1:])
+    most = served.most[0] * len(served.placement.replicas), high, low
+    sent = replace(served.sent, requests=requests, first=0)
+    return replace(served, sent=sent, runs=runs, most=most, equal_replicas=1, together=together)
 
 
 def operating(

@@ -283,9 +283,14 @@ class Engines:
         if following is None:
             return [self._more(k) for k in range(count)]
         load = of_all(replace(self.load, seed=self._seed()), count)
-        requests = sent_to_one(load, 1, self.placement.place, self.placement.capacity).requests
-        # later requests come after all that were sent before
-        which = following.sent([self._last - self._begin + t for t in requests.at])
+        room = self.placement.capacity
+        sent = sent_to_one(load, 1, self.placement.place, room)
+        if load.kind == "trace":
+            requests, which = following.routed(sent, room, load.routing)
+        else:
+            requests = sent.requests
+            # later requests come after all that were sent before
+            which = following.sent([self._last - self._begin + t for t in requests.at])
         return [Sent(of_replica(requests, which, k), 0) for k in range(count)]
 
     def _seed(self) -> int:

@@ -16,11 +16,14 @@ from designer.families.serving.deployment import Load
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.routing import route
 from designer.families.serving.traces import lengths, read_trace
+from designer.units import format_quantity
 
 Float = npt.NDArray[np.float64]
 
 #: gaps less regular than this are drawn as two kinds of gaps, more regular ones as a sum of equal parts
 _EVEN_TOLERANCE: Final = 1e-9
+#: a trace is at its own rate up to so much [logarithm]
+_SAME_RATE_TOLERANCE: Final = 0.01
 #: more requests than this to one replica add nothing, and take minutes
 _LOOKED_LIMIT: Final = 1_000_000
 
@@ -37,11 +40,15 @@ class Sent:
         The first that is counted.
     notes
         What a reader should know of it.
+    blocks, block
+        Of a trace that one replica gets whole: hashes of each prompt's blocks, and the tokens of a block; else empty.
     """
 
     requests: Requests
     first: int
     notes: tuple[str, ...] = ()
+    blocks: Sequence[Sequence[int]] = ()
+    block: int = 0
 
 
 def sent_to_one(load: Load, replicas: int, place: str, room: int = 0) -> Sent:
@@ -165,9 +172,13 @@ def _of_trace(load: Load, replicas: int, place: str, room: int, which: int = 0) 
         at = f"{place}.trace" if not error.place else f"{place}.trace, {error.place}"
         raise AnalysisError(error.text, file=error.file, place=at, remedy=error.remedy) from None
     at, prompt, output = list(trace.at), list(trace.prompt), list(trace.output)
+    notes = trace.notes
     if load.rate > 0 and at[-1] > 0:
-        factor = (len(at) - 1) / at[-1] / load.rate
-        at = [t * factor for t in at]
+        own_rate = (len(at) - 1) / at[-1]
+        at = [t * own_rate / load.rate for t in at]
+        if abs(math.log(own_rate / load.rate)) > _SAME_RATE_TOLERANCE:
+            asked, had = format_quantity(load.rate, "frequency"), format_quantity(own_rate, "frequency")
+            notes = (*notes, f"requests come at {asked} instead of the {had} of the trace, which a rate of 0 leaves")
     chosen, found = route(trace.blocks, trace.block, prompt, at, replicas, room, load.routing)
     cached: Sequence[int] = _found(load, prompt) or (found if trace.blocks else ())
     mine = [i for i, replica in enumerate(chosen) if replica == which]
@@ -175,7 +186,9 @@ def _of_trace(load: Load, replicas: int, place: str, room: int, which: int = 0) 
     def own(values: Sequence[Any]) -> list[Any]:
         return [values[i] for i in mine]
 
-    return Sent(Requests(own(prompt), own(output), own(at), cached=own(cached) if cached else ()), 0, trace.notes)
+    requests = Requests(own(prompt), own(output), own(at), cached=own(cached) if cached else ())
+    whole = replicas == 1 and not load.prefix
+    return Sent(requests, 0, notes, trace.blocks if whole else (), trace.block)
 
 
 # Agents: sessions of turns, each of which sends all that was said before, what was answered, and what a tool gave.

@@ -141,9 +141,10 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
     inside = (turns[:, 0] >= begin) & (turns[:, 0] <= end)
     share = length * inside
     whole = end - begin
-    busy = min(1.0, float(share.sum()) / whole)
-    running = float((share * turns[:, 4]).sum() / whole)
-    waiting = float((share * turns[:, 6]).sum() / whole)
+    each = whole * (served.together or 1.0)
+    busy = min(1.0, float(share.sum()) / each)
+    running = float((share * turns[:, 4]).sum() / each)
+    waiting = float((share * turns[:, 6]).sum() / each)
     found["requests_running"] = Estimate.relative(
         running,
         math.exp(-served.spread),
@@ -203,6 +204,9 @@ def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[
             serving_power(device.power, Ratio(busy), memory, computing),
             placement.replicas.size / placement.accelerators,
         )
+    if served.together:
+        # replicas that are not running draw nothing
+        equal *= served.together / len(placement.replicas)
     watts = one * devices * equal
     found = {
         "power": Estimate(

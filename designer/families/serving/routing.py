@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from designer.sources import Constant, Status
@@ -60,6 +60,7 @@ def route(
     room: int,
     how: str,
     kept: Sequence[Sequence[int]] = (),
+    ready: Callable[[float], Sequence[int]] | None = None,
 ) -> tuple[list[int], list[int]]:
     """Replica of each request, and tokens of its prompt that are cached there.
 
@@ -77,7 +78,10 @@ def route(
         One of `ROUTINGS`.
     kept
         Hashes of the blocks that are cached when a request was answered; empty for those of its prompt.
+    ready
+        The replicas that take requests at a time [s]; None for all at any time.
     """
+    every = range(replicas)
     caches = [Cache(max(0, room // block)) for _ in range(replicas)]
     under_way = [deque[float]() for _ in range(replicas)]
     chosen: list[int] = []
@@ -87,7 +91,12 @@ def route(
             while one and one[0] <= now - STAY.value:
                 one.popleft()
         ids = blocks[number] if blocks else ()
-        which = number % replicas if how == "turns" else _chosen(caches, [len(one) for one in under_way], ids, how)
+        open_now = every if ready is None else ready(now)
+        if how == "turns":
+            which = open_now[number % len(open_now)]
+        else:
+            near = [caches[k] for k in open_now]
+            which = open_now[_chosen(near, [len(under_way[k]) for k in open_now], ids, how)]
         hits = caches[which].hits(ids)
         caches[which].keep(kept[number] if kept else ids)
         under_way[which].append(now)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from designer.errors import ExchangeError
+from designer.families.serving.alone import Fleet, of_replica, routed
 from designer.families.serving.deployment import Load
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas._release import Scheduling
@@ -172,3 +174,66 @@ def test_agents_on_drawn_replicas() -> None:
     # agents that wait for tools ask for less than clients that do not
     busy = served(**given, pause="0 s")
     assert value(busy, "requests_per_second") > value(found["turns"], "requests_per_second")
+
+
+def two_agents(file: Path, order: str = "ABBA" * 6) -> str:
+    """Two agents whose prompts grow by eight blocks of 512 tokens a turn, one request every two seconds."""
+    turns = {"A": 0, "B": 0}
+    lines = []
+    for k, agent in enumerate(order):
+        turns[agent] += 1
+        ids = [1000 * ord(agent) + j for j in range(8 * turns[agent])]
+        lines.append({"timestamp": 2000 * k, "input_length": 512 * len(ids), "output_length": 64, "hash_ids": ids})
+    file.write_text("\n".join(json.dumps(line) for line in lines))
+    return str(file)
+
+
+#: of 12 turns of each agent, 8 blocks more each; in turns A B B A goes to 0 1 0 1, so turn n finds turn n - 2
+TURNS_HIT = 2 * 8 * sum(range(11)) / (2 * 8 * sum(range(13)))
+#: by prefix each agent stays, so turn n finds turn n - 1
+PREFIX_HIT = 2 * 8 * sum(range(12)) / (2 * 8 * sum(range(13)))
+
+
+@pytest.mark.parametrize("scaling", [False, True])
+def test_two_agents_on_two_replicas_by_hand(tmp_path: Path, scaling: bool) -> None:
+    """The router decides what is found, on replicas that always run and on those that are started by load."""
+    given = {"load": "trace", "trace": two_agents(tmp_path / "two.jsonl")}
+    fleet = Fleet((0.0, 0.0), (0.0, 0.0), (math.inf, math.inf))
+    for how, hit in (("turns", TURNS_HIT), ("prefix", PREFIX_HIT)):
+        asked = serving_asked({**given, "routing": how, "scaling": scaling}, "s").load
+        if scaling:
+            requests, which = routed(sent_to(asked, 1, 0, "s", 10**6), fleet, 10**6, how)
+            own = [of_replica(requests, which, k) for k in range(2)]
+        else:
+            own = [sent_to(asked, 2, k, "s", 10**6).requests for k in range(2)]
+        assert [len(one.prompt) for one in own] == [12, 12]
+        found = sum(sum(one.cached) for one in own) / sum(sum(one.prompt) for one in own)
+        assert found == pytest.approx(hit)
+
+
+def test_a_replica_that_is_started_has_an_empty_cache(tmp_path: Path) -> None:
+    """One replica until 20 s, then a second one: in turns, the first request there finds nothing."""
+    asked = serving_asked(
+        {"load": "trace", "trace": two_agents(tmp_path / "two.jsonl", "A" * 20), "rate": "0 1/s"}, "s"
+    ).load
+    fleet = Fleet((0.0, 5.0), (0.0, 20.0), (math.inf, math.inf))
+    requests, which = routed(sent_to(asked, 1, 0, "s", 10**6), fleet, 10**6, "turns")
+    assert which == [0] * 10 + [0, 1] * 5
+    assert requests.cached[9] == 9 * 4096
+    assert requests.cached[11] == 0
+    assert requests.cached[13] == 12 * 4096
+
+
+def test_the_answer_counts_all_replicas_of_a_trace(tmp_path: Path) -> None:
+    """Hits and first tokens by router, with power and requests at once of both replicas; the clock says the same."""
+    file = two_agents(tmp_path / "two.jsonl")
+    given = {"load": "trace", "trace": file, "rate": "0 1/s", "model": "llama-3-8b", "tensor": 4, "replicas": 2}
+    found = {how: served(**given, routing=how) for how in ("turns", "prefix")}
+    assert value(found["turns"], "prefix_hits") == pytest.approx(TURNS_HIT)
+    assert value(found["prefix"], "prefix_hits") == pytest.approx(PREFIX_HIT)
+    assert value(found["prefix"], "ttft") < 0.8 * value(found["turns"], "ttft")
+    # all requests go to one replica: together they answer what comes, one every two seconds, and no more than that
+    one_side = served(**{**given, "trace": two_agents(tmp_path / "one.jsonl", "A" * 24)}, routing="prefix")
+    assert value(one_side, "requests_per_second") == pytest.approx(0.5, rel=0.1)
+    rescaled = served(**{**given, "rate": "2 1/s"})
+    assert any("0.5" in f.text for f in rescaled.findings if f.code == "SERVE-TRACE")
