@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -183,6 +183,18 @@ _TRANSFORMER_ENGINE: Final = replace(
     convolution_traffic=_FUSED_PASSES,
 )
 
+_EIGHT_BIT_ATTENTION: Final = replace(
+    _TRANSFORMER_ENGINE,
+    name="transformer-engine-fp8-attention",
+    attention=Constant(
+        1.5, 1.2, 1.8, "flash-attention-3", Status.SECONDARY, "1", "forward 1.2 against 0.74 PFLOP/s on H100"
+    ),
+)
+_FIRST_ON_BLACKWELL: Final = replace(
+    _EIGHT_BIT_ATTENTION,
+    attention=_fitted(0.71, 0.5, 1.0, "Llama 2 70B with adapters on B200, MLPerf v5.0: 3 points, 1 %"),
+)
+
 _FSDP: Final = replace(
     _TUNED,
     name="fsdp",
@@ -232,35 +244,25 @@ _FUSED_2023: Final = replace(
     gathers_first=True,
 )
 
+_FUSED_2022: Final = replace(
+    _FUSED_2023,
+    name="fused-2022",
+    data_overlap=Constant(
+        0.0, 0.0, 0.8, "mlperf-bert", Status.SECONDARY, "1", "gradients summed after the backward pass"
+    ),
+    buckets=_MANY,
+)
+
 SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
     {
         row.name: row
         for row in (
             _MEGATRON_2022,
             _TRANSFORMER_ENGINE,
-            replace(
-                _TRANSFORMER_ENGINE,
-                name="transformer-engine-fp8-attention",
-                attention=Constant(
-                    1.5,
-                    1.2,
-                    1.8,
-                    "flash-attention-3",
-                    Status.SECONDARY,
-                    "1",
-                    "forward 1.2 against 0.74 PFLOP/s on H100",
-                ),
-            ),
+            _EIGHT_BIT_ATTENTION,
             _FSDP,
             _FUSED_2023,
-            replace(
-                _FUSED_2023,
-                name="fused-2022",
-                data_overlap=Constant(
-                    0.0, 0.0, 0.8, "mlperf-bert", Status.SECONDARY, "1", "gradients summed after the backward pass"
-                ),
-                buckets=_MANY,
-            ),
+            _FUSED_2022,
             replace(
                 _FSDP,
                 name="fsdp-compiled",
@@ -295,18 +297,88 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
 )
 
 
-def software(name: str) -> Software:
-    """The class of training programs called `name`.
+@dataclass(frozen=True, slots=True)
+class _Dated:
+    """What a program did up to a month.
+
+    Parameters
+    ----------
+    until
+        The last year and month.
+    generation
+        The generation of accelerators that its kernels were new on; empty where it is any.
+    """
+
+    until: str
+    row: Software
+    generation: str = ""
+
+
+#: what programs did before, the earliest first; the row of SOFTWARE holds for later ones
+_DATED: Final[Mapping[str, tuple[_Dated, ...]]] = MappingProxyType(
+    {
+        "fused": (_Dated("2022-12", _FUSED_2022),),
+        _EIGHT_BIT_ATTENTION.name: (_Dated("2025-06", _FIRST_ON_BLACKWELL, "blackwell"),),
+    }
+)
+#: 2022, 2022-04 or 2022.04, or a container release of NVIDIA: 22.04
+_MONTH: Final = re.compile(r"\b(?:20(\d\d)(?:[-./](0[1-9]|1[0-2]))?(?!\d)|(\d\d)\.(0[1-9]|1[0-2])\b)")
+_LAST_MONTH: Final = "12"
+
+
+def _month(text: str) -> str | None:
+    """The year and month a text names, the last month where it names a year; None where it names none."""
+    found = _MONTH.search(text)
+    if found is None:
+        return None
+    return f"20{found[1] or found[3]}-{found[2] or found[4] or _LAST_MONTH}"
+
+
+def software(name: str, release: str = "", generation: str = "") -> Software:
+    """The class of training programs called `name`, as of a release on a generation of accelerators.
+
+    Parameters
+    ----------
+    release
+        Year, year and month, or container release: ``2024``, ``2024-09``, ``24.09``. Empty where unknown: the latest
+        program, in bands that hold what earlier ones did.
 
     Raises
     ------
     AnalysisError
-        If there is none.
+        If there is none of that name, or the release is no date.
     """
     found = SOFTWARE.get(name)
     if found is None:
         raise AnalysisError(f"{name!r} is no known training program", remedy=f"use one of {', '.join(SOFTWARE)}")
+    month = _month(release)
+    if release.strip() and month is None:
+        raise AnalysisError(
+            f"{release[:40]!r} is no release of a program",
+            place="release",
+            remedy="give a year, a month or a container release: 2024, 2024-09, 24.09",
+        )
+    earlier = [one for one in _DATED.get(name, ()) if one.generation in ("", generation)]
+    if month is not None:
+        return next((one.row for one in earlier if month <= one.until), found)
+    for one in earlier:
+        found = _holding(found, one.row)
     return found
+
+
+def _holding(row: Software, earlier: Software) -> Software:
+    """A program whose bands hold what an earlier release of it did."""
+    wider: dict[str, Constant] = {}
+    for field in fields(row):
+        now, then = getattr(row, field.name), getattr(earlier, field.name)
+        if (
+            isinstance(now, Constant)
+            and isinstance(then, Constant)
+            and now.value != then.value
+            and now is not row.buckets
+        ):
+            wider[field.name] = replace(now, low=min(now.low, then.value), high=max(now.high, then.value))
+    return replace(row, **wider)
 
 
 #: what people write for their framework, the clearest hint first
@@ -333,22 +405,6 @@ _HINTS: Final = (
 )
 
 
-#: presets of programs up to a year of this century, the latest first; the one without a year is for later programs
-_DATED: Final[Mapping[str, tuple[tuple[str, str], ...]]] = MappingProxyType({"fused": (("22", "fused-2022"),)})
-#: 2022, or a container release of NVIDIA: 22.04
-_YEAR: Final = re.compile(r"\b(?:20(\d\d)(?!\d)|(\d\d)\.(?:0[1-9]|1[0-2])\b)")
-
-
-def _of_its_time(row: Software, text: str) -> Software:
-    """The preset for the year a text names; `row` where it names none."""
-    found = _YEAR.search(text)
-    # image programs under MXNet overlapped then as they do now
-    if found is None or "mxnet" in text:
-        return row
-    year = found[1] or found[2]
-    return next((SOFTWARE[name] for last, name in _DATED.get(row.name, ()) if year <= last), row)
-
-
 def recognised(framework: str) -> Software | None:
     """The preset closest to the framework a person names, of its year; None when nothing is recognised.
 
@@ -361,4 +417,8 @@ def recognised(framework: str) -> Software | None:
     """
     text = framework.lower()
     found = next((SOFTWARE[name] for hint, name in _HINTS if hint in text), None)
-    return None if found is None else _of_its_time(found, text)
+    month = _month(text)
+    # image programs under MXNet overlapped then as they do now
+    if found is None or month is None or "mxnet" in text:
+        return found
+    return software(found.name, text)

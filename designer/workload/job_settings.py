@@ -42,6 +42,13 @@ MODEL: Final = (
         "unknown: any other, DeepSpeed, in wide bands",
     ),
     Setting(
+        "release",
+        "Release of the program",
+        "text",
+        "",
+        help="2024, 2024-09 or 24.09: kernels and overlap of that time; empty: the latest, in wider bands",
+    ),
+    Setting(
         "machines",
         "In machines",
         "text",

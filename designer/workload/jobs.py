@@ -27,6 +27,8 @@ class Job:
         Validation or batch inference: no backward pass (convolutional networks).
     measured_compute
         Computing time of a step that was measured, in place of the estimate; 0 for the estimate [s].
+    release
+        Year, month or container release of the training program; empty where unknown.
     machines
         Ids of the virtual machines it runs in; empty for those the accelerators are given to.
     """
@@ -53,6 +55,7 @@ class Job:
     measured_compute: float
     machines: str = ""
     schedule: str = "1f1b"
+    release: str = ""
 
 
 @dataclass(frozen=True, slots=True)

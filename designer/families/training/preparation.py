@@ -35,6 +35,7 @@ from designer.families.training.formulas.transformer_step import TransformerStep
 from designer.families.training.routed_costs import Ranks, ranks_of
 from designer.findings import Finding, Severity
 from designer.formulas.accelerator import RATES, Accelerator
+from designer.formulas.calibration import generation_key
 from designer.formulas.communication import CommunicationCosts, NoCommunication
 from designer.formulas.compute.convolutional_forward import ForwardRates, forward_spread, forward_time, forward_work
 from designer.formulas.layout import COMMON, Layout, Recompute, Schedule, Sharding, check_layout
@@ -313,13 +314,17 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
     batch = job.global_batch or job.micro_batch * layout.data
     ranks = ranks_of(network, parts[: layout.ranks], place)
 
+    def program_of(accelerator: Accelerator) -> Software:
+        with raised_as(AnalysisError, f"{place}.release"):
+            return software(job.software, job.release, generation_key(accelerator.generation))
+
     def planned(accelerator: Accelerator) -> TrainingPlan:
         return TrainingPlan(
             job,
             shape,
             accelerator if guest is None else _share_of(accelerator, guest),
             precision(job.precision),
-            software(job.software),
+            program_of(accelerator),
             layout,
             batch,
             ranks,

@@ -29,7 +29,7 @@ from designer.formulas.calibration import GENERATIONS, generation_key
 from designer.formulas.communication import CommunicationCosts, Kind, RankGroup
 from designer.formulas.compute.convolutional_step import SINGLE_PASSES, TF32_PASSES
 from designer.formulas.compute.gemm import INNER_HALF
-from designer.formulas.software import SOFTWARE
+from designer.formulas.software import SOFTWARE, software
 from designer.sources import Constant
 from designer.units import Bytes, Seconds
 from tests.validation.training import newer
@@ -47,6 +47,9 @@ FITTED: Final[Sequence[tuple[Constant, float]]] = (
     (GENERATIONS["blackwell"].sustained, 0.85),
     (GENERATIONS["cdna3"].sustained, 0.85),
     (GENERATIONS["cdna4"].sustained, 0.85),
+    (GENERATIONS["blackwell"].fused_attention, 0.5),
+    (GENERATIONS["blackwell"].best["fp4"], 0.7),
+    (software("transformer-engine-fp8-attention", "25.04", "blackwell").attention, 1.0),
     (INNER_HALF, 200),
     (SOFTWARE["tuned"].pointwise, 1.6),
     (SOFTWARE["fsdp"].pointwise, 1.6),
@@ -114,7 +117,7 @@ class _Kept:
 @cache
 def _plans() -> tuple[tuple[str, float, TrainingPlan, _Kept], ...]:
     """Newer runs as drawn: group, rate, plan and costs; none where the measurements are not there."""
-    found = [(newer.group_of(run), float(run.row["value"]), newer.plan_of(run)) for run in newer.runs()]
+    found = [(newer.group_of(run), run.rate, newer.plan_of(run)) for run in newer.runs()]
     return tuple((group, rate, plan, _Kept(plan.ranks.costs(plan.layout))) for group, rate, plan in found)
 
 

@@ -470,3 +470,36 @@ def test_utilization_of_a_busy_step_counts_computing_and_traffic_apart() -> None
     found = analyze(opened("hgx-h100-8"), ["llama-2-7b-fsdp"], curves=False).workloads[0].metrics["gpu_utilization"]
     assert found.value == pytest.approx(0.842, abs=0.001)
     assert (found.low, found.high) == pytest.approx((0.798, 0.887), abs=0.003)
+
+
+def test_a_release_picks_the_kernels_of_its_time_and_an_unknown_one_widens_the_band() -> None:
+    """Attention in 8 bit on B200 at 0.71 and at 1.5 of the calibrated kernel: the step of April is the longer one."""
+    asked = {"model": "llama-2-70b", "adapters": True, "sequence": 8192, "precision": "fp8"}
+    asked |= {"software": "transformer-engine-fp8-attention"}
+    design = opened("hgx-b200-8")
+    early, late, unknown = (run(design, **asked, release=one).metrics["step_time"] for one in ("25.04", "2025-10", ""))
+    assert 1.05 < early.value / late.value < 1.4
+    assert unknown.value == late.value
+    assert unknown.high > late.high
+    hopper = [run(opened("hgx-h100-8"), **asked, tensor=4, release=one).metrics["step_time"] for one in ("25.04", "")]
+    assert hopper[0] == hopper[1]
+    with pytest.raises(AnalysisError, match="no release") as caught:
+        run(design, **asked, release="soon")
+    assert caught.value.place.endswith("release")
+
+
+def test_diffusion_and_detection_are_counted_and_not_fitted() -> None:
+    """MLPerf v4.1 to v5.1, several submitters: 1155 and 2472 samples a second on 8 H200, 2158 and 3871 on 8 B200."""
+    gpus = {"hgx-h100-8": "gpu/nvidia/h200-sxm", "hgx-b200-8": "gpu/nvidia/b200"}
+    published = {
+        ("stable-diffusion-2", "hgx-h100-8"): (1155, 0.03),
+        ("stable-diffusion-2", "hgx-b200-8"): (2158, 0.03),
+        ("retinanet", "hgx-h100-8"): (2472, 0.12),
+        ("retinanet", "hgx-b200-8"): (3871, 0.12),
+    }
+    for (model, template), (rate, within) in published.items():
+        design = apply_changes(opened(template), {"parts": {"*gpu*": {"type": gpus[template]}}}, "mlperf-training")
+        asked = {"model": model, "software": "fused", "precision": "fp16", "global_batch": 256}
+        found = run(design, **asked).metrics["samples_per_second"]
+        assert found.value == pytest.approx(rate, rel=within)
+        assert found.low < rate < found.high

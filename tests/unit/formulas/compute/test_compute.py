@@ -200,8 +200,8 @@ def test_products_in_4_bit_leave_some_layers_in_16_bit() -> None:
     rates = {"bf16": FlopPerSecond(1e15), "fp8": FlopPerSecond(2e15), "fp4": FlopPerSecond(4e15)}
     part = dataclasses.replace(PARTS["H100"], generation="Blackwell", flops=rates, power=Watts(0), units=0)
     quick, slow = (matrix_rate(part, name, 4096) for name in ("nvfp4", "bf16"))
-    # 0.60 of 4 bit and 0.776 of 16 bit, both sustained alike
-    assert quick / slow == pytest.approx(4 * 0.60 / 0.776)
+    # 0.80 of 4 bit and 0.776 of 16 bit, both sustained by the same share
+    assert quick / slow == pytest.approx(4 * 0.80 / 0.776)
     program = dataclasses.replace(software("fused"), launch=Constant(0.0, 0.0, 0.0, "counted-training", Status.DERIVED))
     mixed, plain = (layer_cost(SMALL, Layout(), part, one, program, 16384) for one in (four, wide))
     products = [c.forward + c.backward - c.scores - c.pointwise for c in (mixed, plain)]
@@ -328,6 +328,37 @@ def test_local_batch_and_throughput_of_resnet_50() -> None:
 )
 def test_software_is_recognised_by_name(named: str, preset: str) -> None:
     assert recognised(named) is SOFTWARE[preset]
+
+
+@pytest.mark.parametrize("release", ["2022", "22.04", "2022-12", "2022.12"])
+def test_a_program_of_2022_sums_gradients_after_the_backward_pass(release: str) -> None:
+    assert software("fused", release) is SOFTWARE["fused-2022"]
+    assert software("fused", "2023-01") is software("fused", "24.09") is SOFTWARE["fused"]
+
+
+def test_kernels_are_of_their_time_on_a_new_generation() -> None:
+    """Attention in 8 bit on Blackwell: 0.71 of the calibrated kernel until June 2025, 1.5 later; on Hopper always."""
+    name = "transformer-engine-fp8-attention"
+    early, late = (software(name, release, "blackwell").attention.value for release in ("25.04", "25.09"))
+    assert (early, late) == (0.71, 1.5)
+    assert software(name, "25.04", "hopper") is SOFTWARE[name]
+
+
+def test_bands_of_an_unknown_release_hold_what_earlier_ones_did() -> None:
+    """The latest program, its band down to what the first kernels did: 1.2 to 1.8 becomes 0.71 to 1.8."""
+    name = "transformer-engine-fp8-attention"
+    unknown = software(name, "", "blackwell")
+    assert unknown.attention.value == SOFTWARE[name].attention.value
+    assert (unknown.attention.low, unknown.attention.high) == (0.71, 1.8)
+    assert software(name, "", "hopper") == SOFTWARE[name]
+    assert software("fused").data_overlap.low == 0.0
+
+
+@pytest.mark.parametrize("release", ["yesterday", "1.2", "99"])
+def test_a_release_that_is_no_date_is_refused(release: str) -> None:
+    with pytest.raises(AnalysisError, match="no release of a program") as caught:
+        software("fused", release)
+    assert "24.09" in caught.value.remedy
 
 
 @pytest.mark.parametrize("name", ["DeepSpeed", "Megatron-DeepSpeed", "PyTorch with DeepSpeed ZeRO-3", "our own", ""])
