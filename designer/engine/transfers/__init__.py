@@ -210,6 +210,7 @@ def evaluate_transfer(
     place: str,
     *,
     shares: Mapping[int, float] = NO_SHARES,
+    more: Callable[[Network, Legs], FlowLimits] | None = None,
 ) -> TransferAnswer:
     """Rates of all flows of a transfer, and what binds them.
 
@@ -217,24 +218,32 @@ def evaluate_transfer(
     ----------
     shares
         By part, bytes of its memory per second that the transfer may have of it, where that is not all [B/s].
+    more
+        Further limits of its legs.
 
     Raises
     ------
     AnalysisError
         If nothing can be routed.
     """
-    return _answer(_asked(network, operation, place, shares), place)
+    return _answer(_asked(network, operation, place, shares, more), place)
 
 
-def _asked(network: Network, operation: Move, place: str, shares: Mapping[int, float] = NO_SHARES) -> TransferQuestion:
+def _asked(
+    network: Network,
+    operation: Move,
+    place: str,
+    shares: Mapping[int, float] = NO_SHARES,
+    more: Callable[[Network, Legs], FlowLimits] | None = None,
+) -> TransferQuestion:
     """A transfer paired up."""
     traffic = pair_up(network, operation, place)
     direct = None if operation.through_memory is None else not operation.through_memory
     legs = staged(network, traffic.legs, direct)
     demand = np.full(traffic.n_flows, operation.demand if operation.demand > 0 else np.inf)
-    limits = FlowLimits.joined(
-        [protocol_cores(network, legs), memory_shares(network, legs, shares), request_limits(network, legs, operation)]
-    )
+    found = [protocol_cores(network, legs), memory_shares(network, legs, shares)]
+    found.append(request_limits(network, legs, operation))
+    limits = FlowLimits.joined([*found, more(network, legs)] if more is not None else found)
     return TransferQuestion(network, traffic, legs, demand, limits)
 
 

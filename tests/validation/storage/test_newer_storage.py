@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from designer.formulas.scoring import Scored, band_score, group_medians, macro_mean
-from tests.validation.storage.newer import rows, scored
+from tests.validation.storage.newer import left_out, rows, scored
 
 
 @pytest.fixture(scope="module")
@@ -18,13 +18,15 @@ def points() -> Sequence[Scored]:
     return found
 
 
-def test_feeding_and_writes_are_met(points: Sequence[Scored]) -> None:
-    """15 rates of six submitters; one cluster reads checkpoints at 0.62 of what it feeds accelerators with."""
-    assert len(points) == 15
-    assert macro_mean(points) <= 0.14
+def test_feeding_writes_and_reads_are_met(points: Sequence[Scored]) -> None:
+    """19 rates of six submitters; servers deliver files of ranks at less than half of what they feed."""
+    assert len(points) == 19
+    assert macro_mean(points) <= 0.08
     errors = group_medians(points)
-    assert max(error for name, error in errors.items() if name.endswith("/write")) <= 0.24
-    assert max(error for name, error in errors.items() if name.endswith("/feed")) <= 0.07
+    worst = {kind: max(e for name, e in errors.items() if name.endswith(kind)) for kind in ("feed", "write", "read")}
+    assert worst["feed"] <= 0.06
+    assert worst["write"] <= 0.24
+    assert worst["read"] <= 0.24
 
 
 def test_bands_hold_writes(points: Sequence[Scored]) -> None:
@@ -32,3 +34,15 @@ def test_bands_hold_writes(points: Sequence[Scored]) -> None:
     writes = [point for point in points if point.group.endswith("/write")]
     assert len(writes) == 7
     assert band_score(writes).coverage >= 0.85
+
+
+def test_submitters_left_out_lie_in_their_bands(points: Sequence[Scored]) -> None:
+    """Without its own run Lustre's writes are missed by 62 %; of all others nine of ten lie inside."""
+    assert points
+    found = left_out()
+    assert macro_mean(found) <= 0.2
+    assert 0.78 <= band_score(found).coverage <= 0.92
+    errors = group_medians(found)
+    assert max(errors, key=lambda name: errors[name]).endswith("HPE/write")
+    # what is replaced comes back
+    assert [point.predicted for point in points] == [scored(row).predicted for row in rows()]
