@@ -20,7 +20,8 @@ from designer.engine.network import Network
 from designer.engine.question import Question, ask
 from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError
-from designer.families.serving.tasks import Serve
+from designer.families.control.tasks import Forward
+from designer.families.serving.tasks import Infer, Serve
 from designer.families.training.tasks import TrainStep
 from designer.workload.jobs import Job as TrainingJob
 from designer.workload.kind import listed, program_of, workload_kinds
@@ -124,15 +125,18 @@ def machines_of(network: Network, jobs: Sequence[Job]) -> frozenset[str]:
 
 
 def parts_in_turns(network: Network, jobs: Sequence[Job]) -> frozenset[int]:
-    """Parts on which a served model and something else compute."""
+    """Parts on which a served model and something else compute, or streams and a training."""
     served: list[set[int]] = []
     trained: list[set[int]] = []
+    streamed: list[set[int]] = []
     for job in jobs:
         for task in [step.task for step in job.program.steps] if job.program is not None else []:
             if isinstance(task, Serve):
                 groups = (task.operation.deployment.group, task.operation.deployment.prompts)
                 where = [resolve(network, group, f"{job.place}.group") for group in groups if group.strip()]
                 served.append({part for parts in where for part in parts.tolist()})
+            elif isinstance(task, Infer | Forward):
+                streamed.append(set(resolve(network, task.asked.group, f"{job.place}.group").tolist()))
             elif (asked := getattr(task, "job", None)) is not None:
                 trained.append(set(resolve(network, asked.group, f"{job.place}.group").tolist()))
     once: set[int] = set()
@@ -140,6 +144,7 @@ def parts_in_turns(network: Network, jobs: Sequence[Job]) -> frozenset[int]:
     for parts in served:
         twice |= parts & once
         once |= parts
+    once |= set[int]().union(*streamed)
     return frozenset(twice | (once & set[int]().union(*trained)))
 
 

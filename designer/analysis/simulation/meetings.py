@@ -16,7 +16,7 @@ from designer.engine.clock.run import Run
 from designer.engine.clock.steady import settle
 from designer.engine.costs import Prices
 from designer.families.serving.request_log import logs_of
-from designer.families.serving.user_impact import STATED, Felt, felt
+from designer.families.serving.user_impact import ANSWERS, STATED, Felt, felt
 from designer.findings import Finding, Severity
 
 #: of more jobs it is not asked which of the others slows each: each question is a run
@@ -86,7 +86,7 @@ def meetings_of(
 
 def _of_requests(one: Felt) -> list[Meeting]:
     """What is compared of a served model: its 95th percentiles."""
-    pairs = [(metric, one.times(metric)) for metric in ("itl_p95", "ttft_p95")]
+    pairs = [(metric, one.times(metric)) for metric in ("itl_p95", "ttft_p95", "latency_p95")]
     return [
         Meeting(one.workload, one.by, times, one.begin, one.seconds, repeats=False, metric=metric)
         for metric, times in pairs
@@ -124,7 +124,7 @@ def met(meetings: Sequence[Meeting]) -> list[Finding]:
 
 
 def _what(m: Meeting) -> str:
-    return f"{STATED[m.metric]} of " if m.metric else "a step of " * m.repeats
+    return f"{(STATED | ANSWERS)[m.metric]} of " if m.metric else "a step of " * m.repeats
 
 
 # Later starts that keep periodic jobs out of each other's way.

@@ -321,7 +321,7 @@ class Prices:
     running
         Machines whose work runs on the same clock: they are as busy as that makes them, and not in addition.
     in_turns
-        Parts on which a served model and other work compute: all that does takes turns, far shorter than any step.
+        Parts on which a model answers and other work computes: all that does takes turns, far shorter than any step.
     times_alone
         True where only the times of tasks that run alone are asked for: costs may leave out what they take.
 

@@ -17,6 +17,7 @@ from designer.engine.account import account
 from designer.engine.account.bottlenecks import Resources, arithmetic, described, memory_bandwidth
 from designer.engine.account.expression import Longest, Resource, Roofline, Sum, Term, Time, seconds
 from designer.engine.network import Network
+from designer.engine.network.capacities import band_of
 from designer.engine.results import Bottleneck, ChannelLoads, Step
 from designer.engine.routes.selection import resolve
 from designer.engine.transfers import TransferAnswer, evaluate_transfer, refuse_lost
@@ -179,6 +180,8 @@ class Placed:
         Computing time of a batch of so many samples [s].
     leg
         The round trip to clients, samples themselves aside; None where none are named.
+    own
+        Time of a sample on the way from its own client, the slowest of them: value, low and high [s].
     """
 
     network: Network
@@ -190,6 +193,16 @@ class Placed:
     timed: Callable[[int], float]
     findings: tuple[Finding, ...]
     leg: Leg | None = None
+    own: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def late(self, samples: int, end: int = 0) -> float:
+        """Return by how much a batch is answered later since each of its samples has a link of its own to cross [s].
+
+        The links of all clients together bring a batch sooner than one of them brings a sample.
+        """
+        if self.path is None:
+            return 0.0
+        return max(0.0, self.own[end] - samples * self.cut.each / self.path.rates[end])
 
     @property
     def instances(self) -> int:
@@ -215,14 +228,25 @@ def place_instances(network: Network, asked: Inference, place: str) -> Placed:
     device, stated = device_of(network, parts, f"{place}.group")
     cut = slice_of(network, int(parts[0]), device, asked.part, f"{place}.part")
     card = text_of(network, int(parts[0]), "form").lower().startswith(("card", "pcie"))
-    work = work_of(asked, cut.device, card, place)
+    frames = _frames(network, asked, place)
+    work = work_of(replace(asked, sample=asked.sample or frames), cut.device, card, place)
     _fits(work, cut.device, asked, place)
     path = _input(network, parts, asked, work, place)
     named = named_model(asked.model, f"{place}.model").findings() if asked.model else ()
     findings = (*stated, *named, *unused_in_batches(asked, tokens=_has_tokens(asked, place)))
     # what samples take on the links is in `path`
     leg = network_leg(network, asked.origin, parts, 0.0, asked.reply, place)
-    return Placed(network, asked, parts, cut, work, path, _timed(cut.device, work, asked.precision), findings, leg)
+    own = leg.brings(path.size) if leg is not None and path is not None else (0.0, 0.0, 0.0)
+    return Placed(network, asked, parts, cut, work, path, _timed(cut.device, work, asked.precision), findings, leg, own)
+
+
+def _frames(network: Network, asked: Inference, place: str) -> float:
+    """The largest frame of the sensors that samples come from; 0 where they come from elsewhere [B]."""
+    if not asked.origin:
+        return 0.0
+    parts = resolve(network, asked.origin, f"{place}.origin").tolist()
+    bands = [band_of(network.design, network.net.part(part), "frame_size") for part in parts]
+    return max((band[0] for band in bands if band is not None), default=0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,7 +297,7 @@ def answered_in_batches(
         return max(widths(samples)[end] * timed(samples), samples * cut.each / rates[end])
 
     def whole(samples: int, end: int) -> float:
-        return widths(samples)[end] * timed(samples) + samples * cut.each / rates[end]
+        return widths(samples)[end] * timed(samples) + samples * cut.each / rates[end] + placed.late(samples, end)
 
     # as estimated, then computing and input both at the fast and at the slow end
     ends = range(len(("value", "low", "high")))
@@ -541,8 +565,12 @@ def _answers(placed: Placed, runs: list[BatchRun], rate: float) -> dict[str, Est
         found["samples_per_second"] = _estimate(pace, "1/s", asked.scenario)
     limit = asked.limit or (1 / asked.frames if asked.scenario == "video" else 0.0)
     if limit:
-        left = limit - leg.time.value if leg is not None else limit
-        good = [float((run.latency <= left).mean()) for run in runs]
+        if asked.limit:
+            left = [limit - leg.time.value if leg is not None else limit] * len(runs)
+        else:
+            # of video each frame in the time of a frame, once it is there
+            left = [limit + own for own in placed.own[: len(runs)]]
+        good = [float((run.latency <= most).mean()) for run, most in zip(runs, left, strict=True)]
         pace = found["samples_per_second"].value
         found["goodput"] = _estimate([pace * g for g in good], "1/s", "within the limit")
     return leg.added_to(found) if leg is not None else found

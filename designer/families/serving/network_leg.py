@@ -58,6 +58,11 @@ class Leg:
         }
         return {**metrics, **seen, "network_time": self.time}
 
+    def brings(self, size: float) -> tuple[float, float, float]:
+        """Return the time of so much from the slowest client while all send, latencies aside: value, low, high [s]."""
+        value, low, high = (size / float(row.min()) for row in (self.there.rate, self.there.high, self.there.low))
+        return value, low, high
+
     def within(self, limits: Limits) -> Limits:
         """Return the limits of the engine for limits at the client; one that the network uses up is next to 0."""
 
@@ -84,6 +89,8 @@ class Leg:
 def network_leg(network: Network, origin: str, parts: Int, request: float, reply: float, place: str) -> Leg | None:
     """The round trip from clients to the first of some devices; None where no clients are named.
 
+    A sensor captures once and gets no answer: its leg ends at the device.
+
     Parameters
     ----------
     origin
@@ -103,15 +110,17 @@ def network_leg(network: Network, origin: str, parts: Int, request: float, reply
     path = ",".join(network.net.path(part) for part in clients.tolist())
     there = evaluate_transfer(network, Move(path, device, pairing="all"), place)
     back = evaluate_transfer(network, Move(device, path, pairing="all"), place)
+    answered = ~np.isin(clients, network.parts_of_kind("sensor"))
+    reply = reply if answered.any() else 0.0
     ends = np.zeros((len(("value", "low", "high")), len(clients)))
-    for answer, size, what in ((there, request, "requests"), (back, reply, "answers")):
+    for answer, size, what, ways in ((there, request, "requests", 1.0), (back, reply, "answers", answered)):
         refuse_lost(network, answer, what, place)
         rates = np.stack([answer.rate, answer.high, answer.low])
         late = np.stack([answer.each(row) for row in answer.rates.latency])
-        ends += late + size / rates
+        ends += ways * (late + size / rates)
     stated = [band_of(network.design, network.net.part(part), "access_latency") for part in clients.tolist()]
     away = np.array([one or (0.0, 0.0, 0.0) for one in stated]).T
-    ends += 2 * away
+    ends += (1 + answered) * away
     farthest = int(np.argmax(ends[0]))
     quantity = network.design.quantity(network.net.part(int(clients[farthest])), "access_latency")
     sources = {*there.sources, *back.sources, *([quantity.source] if quantity is not None else [])}

@@ -21,6 +21,8 @@ STATED: Final[Mapping[str, str]] = {
     "ttft_p50": "p50 until the first token",
     "ttft_p99": "p99 until the first token",
 }
+#: the same of samples, whose answer comes at once
+ANSWERS: Final[Mapping[str, str]] = {f"latency_{p}": f"{p} until the answer" for p in ("p95", "p50", "p99")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,4 +80,5 @@ def values(run: ServingRun) -> Mapping[str, float]:
     if not run.served.any():
         return {}
     found = read(run, 0).values
-    return {name: found[name] for name in STATED if name in found}
+    stated = STATED if (run.output > 1).any() else ANSWERS
+    return {name: found[name] for name in stated if name in found}

@@ -29,9 +29,15 @@ def price(prices: Prices, task: Forward, place: str) -> Cost:
         parts.append(Sum((computing(one, batch),), float(task.tokens)))
     time = Sum(tuple(parts), estimate=_GROUP)
     _, low, high = widths_of(placed.work)(batch)
-    engine = prices.table.engine(placed.parts.tolist())
-    held = dict.fromkeys(placed.parts.tolist(), placed.work.weights)
-    found = alone(float(seconds(time)), engine=engine, low=low, high=high, group=_GROUP, sources=SOURCES, time=time)
+    mine = placed.parts.tolist()
+    shared = prices.in_turns.intersection(mine)
+    # where trainings compute as well all take turns, each pass on one of the parts
+    uses = {prices.table.turns(part): 1.0 / len(mine) for part in mine} if shared else {}
+    engine = -1 if shared else prices.table.engine(mine)
+    held = dict.fromkeys(mine, placed.work.weights)
+    found = alone(
+        float(seconds(time)), uses=uses, engine=engine, low=low, high=high, group=_GROUP, sources=SOURCES, time=time
+    )
     # settings of scenarios are not asked of a loop
     stated = tuple(one for one in placed.findings if one.code != "SERVE-UNUSED")
     return replace(found, holds=held, findings=stated)

@@ -115,12 +115,20 @@ class Batches:
     ----------
     time
         Computing time of a batch of so many samples alone [s].
+    late
+        By how much a batch of so many is answered later than its links together bring it [s].
     """
 
     def __init__(
-        self, asked: Inference, instances: Sequence[Instance], time: Callable[[int], float], largest: int
+        self,
+        asked: Inference,
+        instances: Sequence[Instance],
+        time: Callable[[int], float],
+        largest: int,
+        late: Callable[[int], float] = lambda _: 0.0,
     ) -> None:
         self.asked, self._instances, self._time, self._largest = asked, tuple(instances), time, largest
+        self._late = late
         self._turned = asked.scenario in ONE_BY_ONE
         self._queues: list[_Queue] = []
         #: kept for the clock; instances in batches are in no machine
@@ -149,7 +157,7 @@ class Batches:
             return self._compute(which, now)
         assert queue.computing is not None
         first, size = queue.computing
-        queue.done[first : first + size] = [now] * size
+        queue.done[first : first + size] = [now if self._turned else now + self._late(size)] * size
         queue.computing = None
         found = self._compute(which, now)
         return found if queue.sending or queue.computing else [*found, *self._gather(which, now)]
@@ -171,7 +179,7 @@ class Batches:
         if queue.sending or not queue.upto(first + 1):
             return []
         if self._turned:
-            size, begin = self._largest, now
+            size, begin = self._largest, now + self._late(self._largest)
             queue.upto(first + size)
             queue.at[first : first + size] = [now] * size
         else:
@@ -237,7 +245,7 @@ def price(prices: Prices, task: Infer, place: str) -> Expansion:
     leg = placed.leg
 
     def make() -> Batches:
-        made = Batches(task.asked, instances, placed.timed, placed.typical)
+        made = Batches(task.asked, instances, placed.timed, placed.typical, placed.late)
         made.leg = leg.time if leg is not None else None
         return made
 

@@ -113,7 +113,13 @@ WORKLOAD = WorkloadKind(
         Setting("flop", "Arithmetic of a sample", "flop", "0 FLOP", help="0 FLOP for that of the model"),
         Setting("weights", "Weights", "size", "0 B", help="0 B for those of the model"),
         Setting("moved", "Values through memory", "size", "0 B", help="of a sample; 0 B for those of the model"),
-        Setting("sample", "Sample sent", "size", "0 B", help="to the device; 0 B for that of the model"),
+        Setting(
+            "sample",
+            "Sample sent",
+            "size",
+            "0 B",
+            help="to the device; 0 B for the frame of a sensor or that of the model",
+        ),
         Setting("sequence", "Sequence", "count", 384, help="tokens of a sample of a transformer"),
         Setting("precision", "Precision", "choice", "fp16", choices=PRECISIONS),
         Setting("group", "Accelerators", "selector", "gpus"),
@@ -125,14 +131,16 @@ WORKLOAD = WorkloadKind(
         Setting("query", "Samples of a query", "count", 8, help="of the multi-stream scenario"),
         Setting("batch", "Largest batch", "count", 32),
         Setting("delay", "Waits for a batch", "duration", "2 ms", help="the first sample, for others"),
-        Setting("limit", "Latency within", "duration", "0 s", help="0 s for any, of video for a frame"),
+        Setting(
+            "limit", "Latency within", "duration", "0 s", help="0 s for any, of video that of a frame, once it is there"
+        ),
         Setting("limit_at", "Limit holds at", "choice", "p99", choices=tuple(SHARES)),
         Setting(
             "origin",
             "Samples from",
             "selector",
             "",
-            help="clients or sensors on a network; empty: latency at the server",
+            help="clients on a network, or sensors, whose capture counts; empty: latency at the server",
         ),
         Setting("reply", "Answer", "size", "1 kB", help="of a sample, to the client"),
         Setting("count", "Samples looked at", "count", 4000, help="per instance"),
