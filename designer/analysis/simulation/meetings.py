@@ -124,7 +124,7 @@ def met(meetings: Sequence[Meeting]) -> list[Finding]:
 
 
 def _what(m: Meeting) -> str:
-    return f"{(STATED | ANSWERS)[m.metric]} of " if m.metric else "a step of " * m.repeats
+    return f"{{**STATED, **ANSWERS}[m.metric]} of " if m.metric else "a step of " * m.repeats
 
 
 # Later starts that keep periodic jobs out of each other's way.
