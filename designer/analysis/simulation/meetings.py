@@ -21,6 +21,8 @@ from designer.findings import Finding, Severity
 
 #: of more jobs it is not asked which of the others slows each: each question is a run
 MEETING_LIMIT: Final = 8
+#: what is compared of served models, in words
+_WORDS: Final = {**STATED, **ANSWERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ def met(meetings: Sequence[Meeting]) -> list[Finding]:
 
 
 def _what(m: Meeting) -> str:
-    return f"{{**STATED, **ANSWERS}[m.metric]} of " if m.metric else "a step of " * m.repeats
+    return f"{_WORDS[m.metric]} of " if m.metric else "a step of " * m.repeats
 
 
 # Later starts that keep periodic jobs out of each other's way.
