@@ -73,7 +73,7 @@ def four_bit(device: Device, weights: NumberFormat) -> float:
     if device.runs_as(weights) != "fp4":
         return 0.0
     table = device.table
-    measured = table is not None and (weights.name in table.products or weights.name in table.experts)
+    measured = table is not None and (weights.kernels in table.products or weights.kernels in table.experts)
     return 0.0 if measured else _FOUR_BIT.value
 
 

@@ -27,8 +27,8 @@ def test_the_band_holds_four_of_five_of_all_loads() -> None:
 
 
 def test_deepseek_on_eight_devices_that_attend_to_requests_of_their_own() -> None:
-    """Too fast by 15 to 33 %, by 31 to 50 % if no prompt waited; the page next to this accounts for each step."""
+    """Too fast by 28, 7 and 13 %: the page next to this accounts for each step."""
     ratios = [wide(one) / one.measured for one in GUIDE]
     assert len(ratios) == 3
-    assert max(ratios) <= 1.35
+    assert max(ratios) <= 1.3
     assert min(ratios) >= 0.85

@@ -171,8 +171,8 @@ class Wide:
 #: of the runs on B200 the waves that its 114,688 and 49,152 requests repeat
 GUIDE: Final = (
     Wide("H200", "fp8", "bf16", 1024, 128, 1151, 5120, 11489.27),
-    Wide("B200", "nvfp4", "bf16", 3072, 384, 1536, 12288, 36384.08),
-    Wide("B200", "nvfp4", "fp8", 7168, 896, 2048, 21504, 43146.20),
+    Wide("B200", "nvfp4-experts", "bf16", 3072, 384, 1536, 12288, 36384.08),
+    Wide("B200", "nvfp4-experts", "fp8", 7168, 896, 2048, 21504, 43146.20),
 )
 _GUIDE_LENGTHS: Final = (1024, 2048)
 

@@ -30,6 +30,11 @@ class NumberFormat:
     dense: str = ""
 
     @property
+    def kernels(self) -> str:
+        """Format whose kernels multiply it: experts stored in one run the same ones whatever attention is stored in."""
+        return self.name.partition("-experts")[0]
+
+    @property
     def narrow(self) -> bool:
         """True if products run with their own scales, so with the floors of such kernels."""
         return self.runs[0] in ("fp8", "int8", "fp4")

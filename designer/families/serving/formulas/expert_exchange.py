@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from designer.families.serving.formulas._number_format import number_format
+from designer.families.serving.formulas._number_format import NumberFormat, number_format
 from designer.families.serving.formulas.expert_dispatch import expert_dispatch
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
@@ -71,6 +71,23 @@ def expert_copies(
     return Copies(expert_dispatch(experts, per_token, ranks) * inside_share, reached * outside_share)
 
 
+def gathers(ranks: int, per_token: int) -> bool:
+    """True if engines gather the tokens of all groups on every device and reduce what comes back.
+
+    Notes
+    -----
+    A token reaches nearly all of so few ranks. TensorRT-LLM keeps all-to-all off where there are no more of them than
+    experts a token chooses (``select_alltoall_method_type``); vLLM (``allgather_reducescatter``) and SGLang (none)
+    leave it off unless another is asked for, which is done for more ranks.
+    """
+    return 1 < ranks <= per_token
+
+
+def gathered(devices: int, servers: int) -> Copies:
+    """Copies of a token in an all-gather to `devices` of `servers` each, and in the reduce-scatter back."""
+    return Copies(float(devices - 1), float(servers - 1))
+
+
 def dispatched(hidden: int, narrow: bool) -> tuple[Bytes, Bytes]:
     """Bytes of one copy of a token in a dispatch and in a combine [B].
 
@@ -83,10 +100,21 @@ def dispatched(hidden: int, narrow: bool) -> tuple[Bytes, Bytes]:
     return Bytes(hidden * SCALED.value) if narrow else whole, whole
 
 
+def gathered_sizes(hidden: int, weights: NumberFormat) -> tuple[Bytes, Bytes]:
+    """Bytes of a token in an all-gather and in a reduce-scatter [B].
+
+    Notes
+    -----
+    TensorRT-LLM gathers in 4 bit what is multiplied in it (FP4 all-gather); scales of 8 bit are found afterwards.
+    """
+    whole = Bytes(hidden * number_format("bf16").size.value)
+    return Bytes(hidden * weights.size.value) if weights.runs[0] == "fp4" else whole, whole
+
+
 FORMULA: Final = Formula(
     "expert-exchange",
     "Dispatch and combine of expert layers",
     expert_copies,
-    ("deepep-v1",),
+    ("deepep-v1", "trtllm-alltoall"),
     "kernels as those of DeepEP on NVLink and RDMA; routing without favorites",
 )

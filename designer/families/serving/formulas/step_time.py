@@ -17,7 +17,16 @@ from designer.families.serving.formulas.attention_prefill import attention_prefi
 from designer.families.serving.formulas.elementwise import elementwise
 from designer.families.serving.formulas.expert_balance import ExpertSetup, busiest_rank
 from designer.families.serving.formulas.expert_coverage import experts_touched
-from designer.families.serving.formulas.expert_exchange import LOW_LATENCY_LIMIT, UNITS, dispatched, expert_copies
+from designer.families.serving.formulas.expert_exchange import (
+    LOW_LATENCY_LIMIT,
+    UNITS,
+    Copies,
+    dispatched,
+    expert_copies,
+    gathered,
+    gathered_sizes,
+    gathers,
+)
 from designer.families.serving.formulas.gemm_law import gemm_parts
 from designer.families.serving.formulas.kernel_table import AttentionFit, Experts, ExpertShape, Products
 from designer.families.serving.formulas.kv_size import KvSize, kv_size
@@ -266,18 +275,19 @@ class StepTime:
 
     def _table_names(self, how: NumberFormat) -> tuple[str, ...]:
         """Names a format may have in a table, the best first."""
-        if how.name in ("bf16", "fp16"):
+        name = how.kernels
+        if name in ("bf16", "fp16"):
             return ("bf16",)
-        if how.name == "fp8":
+        if name == "fp8":
             # models with latent attention are published with a scale for each block of 128 x 128 weights
             if self.shape.kv_rank:
                 return ("fp8-block", "fp8")
             # scales fixed beforehand cost no pass over the values
             return ("fp8-static", "fp8") if self.overheads.narrow > 1 else ("fp8", "fp8-block")
-        if how.name == "mxfp4":
+        if name == "mxfp4":
             # unpacked while they are multiplied: whole runs, which fitted the law, are a fifth faster than tables
             return ("mxfp4", "mxfp4-bf16") if self.device.runs_as(how) == "fp4" else ()
-        return (how.name,) if how.name != "nvfp4" or self.device.runs_as(how) == "fp4" else ()
+        return (name,) if name != "nvfp4" or self.device.runs_as(how) == "fp4" else ()
 
     def _fit(self, prompts: bool) -> AttentionFit:
         """Attention of one layer, as measured where it was, else as the shares of the generation say."""
@@ -530,28 +540,33 @@ class StepTime:
         known = self._sent.get((tokens, prompts))
         if known is None:
             rows = tokens / split.data / split.pipeline / (2 if self.setup.overlap else 1)
-            servers = self.joins.servers
-            each = max(1, split.tensor * split.data // servers)
-            copies = expert_copies(
-                shape.experts,
-                shape.experts_per_token,
-                split.expert,
-                servers,
-                each,
-                shape.token_groups,
-                low_latency=not prompts and rows <= LOW_LATENCY_LIMIT.value,
-            )
-            # an expert that is cut is on several devices, each of which needs the token
-            cut = split.tensor * split.data / split.expert
-            busiest = busiest_rank(
-                shape.experts, shape.experts_per_token, tokens / split.pipeline, split.expert, self.setup
-            )
-            sent = rows / split.tensor * cut * busiest
+            sent, copies, sizes = self._copies(rows, tokens, prompts)
             known = 0.0
-            for size in dispatched(shape.expert_width, self._base.narrow or self.weights.size.value <= 1):
+            for size in sizes:
                 known += self.joins.dispatch(Bytes(sent * copies.inside * size), Bytes(sent * copies.between * size))
             known = self._sent[tokens, prompts] = known * shape.moe_layers * (2 if self.setup.overlap else 1)
         return known
+
+    def _copies(self, rows: float, tokens: int, prompts: bool) -> tuple[float, Copies, tuple[Bytes, Bytes]]:
+        """Tokens that the busiest device sends of its `rows`, copies of each, and bytes there and back [B]."""
+        shape, split, servers = self.shape, self.split, self.joins.servers
+        each = max(1, split.tensor * split.data // servers)
+        if gathers(split.expert, shape.experts_per_token):
+            return rows / split.tensor, gathered(each, servers), gathered_sizes(shape.expert_width, self.weights)
+        chosen = shape.experts, shape.experts_per_token
+        copies = expert_copies(
+            *chosen,
+            split.expert,
+            servers,
+            each,
+            shape.token_groups,
+            low_latency=not prompts and rows <= LOW_LATENCY_LIMIT.value,
+        )
+        # an expert that is cut is on several devices, each of which needs the token
+        cut = split.tensor * split.data / split.expert
+        busiest = busiest_rank(*chosen, tokens / split.pipeline, split.expert, self.setup)
+        narrow = self._base.narrow or self.weights.size.value <= 1
+        return rows / split.tensor * cut * busiest, copies, dispatched(shape.expert_width, narrow)
 
     def _with_exchange(self, time: Any, tokens: int, prompts: bool) -> Any:
         """A step that computes for so long, with its tokens sent to experts: after one another, or overlapped [s]."""

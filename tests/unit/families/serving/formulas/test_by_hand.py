@@ -106,16 +106,17 @@ def test_a_token_of_8_in_256_reaches_more_than_five_of_eight_devices() -> None:
 
 
 def test_tokens_sent_to_their_experts_by_hand() -> None:
-    """DeepSeek-V3 on eight devices of a server, each with its own 8 requests, one token each.
+    """DeepSeek-V3 on 16 devices of a server, each with its own 8 requests, one token each.
 
-    Decoding sends every choice by itself: 8 tokens x 8 choices x 7/8 to others x 7,168 values of 8 bit with 4 B for
-    each 128 of them = 414 KB, and 803 KB of 16 bit back. 64 tokens put 64 choices on a device in the mean, variance
-    64 x 8 x 1/8 x 7/8 x 248/255 = 54.5, deviation 7.38; the most of eight lies 1.53 deviations above: 75.3, so that
-    the busiest takes 1.177 times as much: 487 and 945 KB. Experts that are cut need all tokens everywhere instead.
+    Decoding sends every choice by itself: 8 tokens x 8 choices x 15/16 to others x 7,168 values of 8 bit with 4 B for
+    each 128 of them = 444 KB, and 860 KB of 16 bit back. 128 tokens put 64 choices on a device in the mean, variance
+    128 x 8 x 1/16 x 15/16 x 248/255 = 58.4, deviation 7.64; the most of 16 lies 1.85 deviations above: 78.2, so that
+    the busiest takes 1.22 times as much: 542 and 1,050 KB. Eight devices gather all tokens in 16 bit and reduce what
+    comes back: 8 tokens x 7 others x 7,168 x 2 B = 803 KB each. Experts that are cut need all tokens everywhere.
     """
     over, fmt = release("vllm").release.overheads, number_format("fp8")
 
-    def sent(expert: int) -> tuple[list[float], set[float]]:
+    def sent(data: int, expert: int) -> tuple[list[float], set[float]]:
         dispatched: list[float] = []
         gathered: list[float] = []
 
@@ -129,14 +130,17 @@ def test_tokens_sent_to_their_experts_by_hand() -> None:
             return 1e-3
 
         joins = Joins(exchange=everywhere, dispatch=there)
-        StepTime(shape("deepseek-v3"), H100, Split(1, 8, 1, expert), fmt, fmt, over, joins).tokens(64, 64)
+        StepTime(shape("deepseek-v3"), H100, Split(1, data, 1, expert), fmt, fmt, over, joins).tokens(
+            8 * data, 8 * data
+        )
         return dispatched, set(gathered)
 
-    dispatched, gathered = sent(8)
-    assert dispatched == pytest.approx([487e3, 945e3], rel=0.01)
+    dispatched, gathered = sent(16, 16)
+    assert dispatched == pytest.approx([542e3, 1050e3], rel=0.01)
     # every group computes the first layers, which have no experts, for its own tokens
     assert not gathered
-    assert sent(1) == ([], {64 * 7168 * 2})
+    assert sent(8, 8) == ([8 * 7 * 7168 * 2] * 2, set())
+    assert sent(8, 1) == ([], {64 * 7168 * 2})
 
 
 def test_attention_groups_add_for_their_own_requests_at_the_same_time() -> None:
