@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -14,6 +14,11 @@ import numpy as np
 from designer.analysis.study import analyze
 from designer.catalog.parttype import Capability
 from designer.design.document import Design, VirtualMachine, WorkloadSpec, with_changes
+from designer.engine.clock.jobs import job_of
+from designer.engine.clock.player import play
+from designer.engine.costs import Cost, Prices
+from designer.engine.costs.move import flows_of
+from designer.engine.costs.pricing import Priced
 from designer.engine.machines.demands import filled_of, memory_of
 from designer.engine.machines.placement import Placement, place_vms
 from designer.engine.network import Network, build_network
@@ -24,12 +29,14 @@ from designer.engine.routes.selection import resolve
 from designer.engine.transfers import evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.families.schedule.hours import DAY, DAYS, HOUR, WEEK, Entry, read_timetable
+from designer.families.schedule.tasks import FollowTimetable
 from designer.fields import amount
 from designer.findings import Finding, Severity
 from designer.formulas.power.server_power import IDLE, power_at_work, wall_power
 from designer.sources import Estimate
 from designer.units import Watts
 from designer.workload.kind import kind_of, listed, read_settings
+from designer.workload.program import Program, Step
 from designer.workload.program.tasks import Move
 
 _SECONDS: Final = 60.0
@@ -67,13 +74,30 @@ class _State:
 
 
 @dataclass(frozen=True, slots=True)
-class _Phase:
-    """A stretch of the timetable in minutes of the week, and what it waits for machines at its begin and end [s]."""
+class Phase:
+    """A stretch of the timetable in minutes of the week, and what it waits for machines at its begin and end [s].
+
+    Parameters
+    ----------
+    leave, come
+        Writing the machines that left at its begin, and reading those that come at its end [s].
+    """
 
     begin: int
     end: int
     state: _State
-    switches: tuple[Estimate, Estimate]
+    leave: Estimate
+    come: Estimate
+
+    @property
+    def starts(self) -> float:
+        """Its begin from Monday 00:00 on [s]."""
+        return self.begin * _SECONDS
+
+    @property
+    def working_accelerators(self) -> int:
+        """Accelerators on which its workloads run."""
+        return sum(doing.accelerators for doing in self.state.doing.values())
 
     @property
     def seconds(self) -> float:
@@ -83,11 +107,11 @@ class _Phase:
     def working(self, end: int) -> float:
         """What is left of it once machines have gone, and before others come back; by end of the band [s]."""
         # the quick end of the work has the quick end of the changes
-        lost = sum(getattr(s, ("value", "high", "low")[end]) for s in self.switches)
+        lost = sum(getattr(s, ("value", "high", "low")[end]) for s in (self.leave, self.come))
         return max(0.0, self.seconds - lost)
 
 
-def answer(network: Network, settings: Mapping[str, Any], question: Question) -> tuple[WorkloadResult, None]:
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, None]:
     """Follow the clock through a day, or a week where days differ.
 
     Raises
@@ -95,21 +119,14 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
     AnalysisError
         If the timetable cannot be read, names what is not there, or a workload cannot run.
     """
-    design, place = network.design, question.place
-    entries = read_timetable(settings["timetable"], f"{place}.timetable")
-    plan = _Plan(design, entries, place)
-    horizon = DAY if plan.daily else WEEK
-    states = _states(network, plan, horizon, question)
-    phases = _phases(network, states, settings["store"].strip(), place)
-    total = int(network.has(Capability.ACCELERATE).sum())
-    if not total:
-        raise AnalysisError("no accelerators are drawn", place=place, remedy="draw some")
-    metrics = _metrics(phases, total)
-    first = next(iter(plan.workloads), "")
-    why = f"machines hold {metrics['hours_held'].value:.0%} of the accelerator hours"
+    task = program.first(FollowTimetable)
+    assert task is not None
+    prices = Prices(network)
+    phases, total, first = followed(prices, task, question.place, question.cancelled)
+    metrics, binding = mean_of(phases, total)
     result = question.result(
         metrics,
-        (Bottleneck("limit", "hours", "the timetable", why),),
+        binding,
         (),
         (),
         0,
@@ -118,6 +135,25 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
         {"schedule": _table(phases, total)},
     )
     return result, None
+
+
+def followed(
+    prices: Prices, task: FollowTimetable, place: str, cancelled: Callable[[], bool] | None = None
+) -> tuple[list[Phase], int, str]:
+    """The phases of a timetable, how many accelerators are drawn, and the first workload it names.
+
+    Raises
+    ------
+    AnalysisError
+        As `answer`.
+    """
+    network = prices.network
+    plan = _Plan(network.design, read_timetable(task.timetable, f"{place}.timetable"), place)
+    total = int(network.has(Capability.ACCELERATE).sum())
+    if not total:
+        raise AnalysisError("no accelerators are drawn", place=place, remedy="draw some")
+    states = _states(network, plan, DAY if plan.daily else WEEK, place, cancelled)
+    return _phases(prices, states, task.store.strip(), place), total, next(iter(plan.workloads), "")
 
 
 class _Plan:
@@ -161,7 +197,9 @@ class _Plan:
         return frozenset(named | machines | always), workloads
 
 
-def _states(network: Network, plan: _Plan, horizon: int, question: Question) -> list[tuple[int, int, _State]]:
+def _states(
+    network: Network, plan: _Plan, horizon: int, place: str, cancelled: Callable[[], bool] | None
+) -> list[tuple[int, int, _State]]:
     """What runs when: begin, end and state of each phase."""
     known: dict[tuple[frozenset[str], tuple[str, ...]], _State] = {}
     found: list[tuple[int, int, _State]] = []
@@ -169,7 +207,7 @@ def _states(network: Network, plan: _Plan, horizon: int, question: Question) -> 
     for begin, end in pairwise(edges):
         key = plan.active(begin)
         if key not in known:
-            known[key] = _state(network, *key, question)
+            known[key] = _state(network, *key, place, cancelled)
         if found and found[-1][2] is known[key]:
             found[-1] = found[-1][0], end, known[key]
         else:
@@ -177,11 +215,17 @@ def _states(network: Network, plan: _Plan, horizon: int, question: Question) -> 
     return found
 
 
-def _state(network: Network, machines: frozenset[str], workloads: Sequence[str], question: Question) -> _State:
+def _state(
+    network: Network,
+    machines: frozenset[str],
+    workloads: Sequence[str],
+    place: str,
+    cancelled: Callable[[], bool] | None,
+) -> _State:
     design = with_changes(network.design, vms=[vm for vm in network.design.vms.values() if vm.id in machines])
     there = build_network(design)
     held = _held(place_vms(there), design)
-    doing = {name: _done(there, design, name, held, question) for name in workloads}
+    doing = {name: _done(there, design, name, held, place, cancelled) for name in workloads}
     return _State(machines, held, doing, _power(there, held, sum(d.accelerators for d in doing.values())))
 
 
@@ -196,13 +240,20 @@ def _held(placement: Placement, design: Design) -> dict[str, float]:
     return found
 
 
-def _done(network: Network, design: Design, name: str, held: Mapping[str, float], question: Question) -> _Doing:
+def _done(
+    network: Network,
+    design: Design,
+    name: str,
+    held: Mapping[str, float],
+    place: str,
+    cancelled: Callable[[], bool] | None,
+) -> _Doing:
     """A workload on what machines leave of its accelerators; one that names machines runs in those."""
     spec = design.workloads[name]
     settings = read_settings(kind_of(spec.kind, name), spec.settings, f"workloads.{name}")
     if "group" not in settings:
         text = f"{name} runs on no accelerators, so it cannot take turns with machines"
-        raise AnalysisError(text, place=f"{question.place}.timetable", remedy="name a training or a served model")
+        raise AnalysisError(text, place=f"{place}.timetable", remedy="name a training or a served model")
     inside = listed(str(settings.get("machines", "")))
     parts = resolve(network, settings["group"], f"workloads.{name}.group").tolist()
     if inside:
@@ -218,11 +269,11 @@ def _done(network: Network, design: Design, name: str, held: Mapping[str, float]
         group = settings["group"] if count == len(parts) else ",".join(free)
         asked = with_changes(spec, settings={**spec.settings, "group": group})
     alone = with_changes(design, workloads=[asked if w.id == name else w for w in design.workloads.values()])
-    found = analyze(alone, [name], curves=False, cancelled=question.cancelled).workloads[0].metrics
+    found = analyze(alone, [name], curves=False, cancelled=cancelled).workloads[0].metrics
     rate = next((metric for metric in _RATES if metric in found), "")
     if not rate:
         text = f"{name} has no rate at which it gets something done"
-        raise AnalysisError(text, place=f"{question.place}.timetable", remedy="name a training or a served model")
+        raise AnalysisError(text, place=f"{place}.timetable", remedy="name a training or a served model")
     return _Doing(count, rate, found[rate])
 
 
@@ -248,28 +299,36 @@ def _power(network: Network, held: Mapping[str, float], working: int) -> tuple[f
     return value, low, high
 
 
-def _phases(network: Network, states: Sequence[tuple[int, int, _State]], store: str, place: str) -> list[_Phase]:
+def _phases(prices: Prices, states: Sequence[tuple[int, int, _State]], store: str, place: str) -> list[Phase]:
     """Phases with what changes of machines take; the last is followed by the first."""
-    none = Estimate.exact(0.0, "s")
-    changes: list[Estimate] = []
-    for (_, _, before), (_, _, after) in zip(states, [*states[1:], states[0]], strict=True):
-        leave, come = before.machines - after.machines, after.machines - before.machines
-        times = [_switch(network, names, store, place, away) for names, away in ((leave, True), (come, False)) if names]
-        changes.append(Estimate.total(times) if times else none)
-    found: list[_Phase] = []
+    found: list[Phase] = []
     for k, (begin, end, state) in enumerate(states):
-        before = states[k - 1][2]
+        before, after = states[k - 1][2], states[(k + 1) % len(states)][2]
         # who leaves keeps the accelerators until all is written; who comes needs them free before
-        late = changes[k - 1] if before.machines - state.machines else none
-        early = changes[k] if states[(k + 1) % len(states)][2].machines - state.machines else none
-        found.append(_Phase(begin, end, state, (late, early)))
+        left, back = before.machines - state.machines, after.machines - state.machines
+        times = [
+            _switch(prices, switch_cost(prices, names, store, place, away))
+            for names, away in ((left, True), (back, False))
+        ]
+        found.append(Phase(begin, end, state, *times))
     return found
 
 
-def _switch(network: Network, names: frozenset[str], store: str, place: str, away: bool) -> Estimate:
-    """Writing machines to a store, or reading them from it, all hosts at once: the time of the slowest [s]."""
-    if not store:
-        return Estimate.exact(0.0, "s")
+def switch_moves(
+    prices: Prices, phases: Sequence[Phase], k: int, store: str, place: str
+) -> tuple[Cost | None, Cost | None]:
+    """What writes the machines that leave at the begin of a phase, and reads those that come at its end."""
+    state = phases[k].state
+    left = phases[k - 1].state.machines - state.machines
+    back = phases[(k + 1) % len(phases)].state.machines - state.machines
+    return switch_cost(prices, left, store, place, True), switch_cost(prices, back, store, place, False)
+
+
+def switch_cost(prices: Prices, names: frozenset[str], store: str, place: str, away: bool) -> Cost | None:
+    """Writing machines to a store, or reading them from it, all hosts at once; None where that costs nothing."""
+    network = prices.network
+    if not store.strip() or not names:
+        return None
     sizes: dict[str, float] = {}
     host_of: dict[int, str] = {}
     placed = place_vms(network).placed
@@ -280,18 +339,25 @@ def _switch(network: Network, names: frozenset[str], store: str, place: str, awa
             host_of |= {memory: host.path for socket in host.sockets for memory in socket.memories}
     ends = sorted(host_of)
     if not ends:
-        return Estimate.exact(0.0, "s")
+        return None
     paths = ",".join(map(network.net.path, ends))
     move = (paths, store) if away else (store, paths)
     answer = evaluate_transfer(network, Move(*move, pairing="all"), f"{place}.store")
     refuse_lost(network, answer, "machines", f"{place}.store")
-    hosts = np.array([host_of[part] for part in (answer.traffic.source if away else answer.traffic.target).tolist()])
-    times = [
-        [size / float(rate[hosts == host].sum()) for host, size in sizes.items()]
-        for rate in (answer.rate, answer.high, answer.low)
-    ]
-    value, low, high = (max(each) for each in times)
-    return Estimate(value, low, high, "s", answer.sources)
+    hosts = [host_of[part] for part in (answer.traffic.source if away else answer.traffic.target).tolist()]
+    whole: dict[str, float] = {}
+    for host, rate in zip(hosts, answer.rate.tolist(), strict=True):
+        whole[host] = whole.get(host, 0.0) + rate
+    amount = [sizes[host] * rate / whole[host] for host, rate in zip(hosts, answer.rate.tolist(), strict=True)]
+    return flows_of(prices, answer, np.array(amount), f"machines:{store}:{away:d}")
+
+
+def _switch(prices: Prices, cost: Cost | None) -> Estimate:
+    """The time of the slowest host alone on the links [s]."""
+    if cost is None:
+        return Estimate.exact(0.0, "s")
+    time = play(prices, [job_of(Program("switch", (Step("move", Priced(cost)),)))]).end
+    return Estimate(time, time * cost.low, time * cost.high, "s", cost.sources)
 
 
 def _state_of(vm: VirtualMachine, devices: Sequence[Any]) -> float:
@@ -303,17 +369,45 @@ def _state_of(vm: VirtualMachine, devices: Sequence[Any]) -> float:
     return float(filled_of(vm) or memory_of(vm)) + used
 
 
-def _metrics(phases: Sequence[_Phase], total: int) -> dict[str, Estimate]:
-    whole = sum(phase.seconds for phase in phases)
+def mean_of(phases: Sequence[Phase], total: int) -> tuple[dict[str, Estimate], tuple[Bottleneck, ...]]:
+    """Metrics of a whole timetable by itself, and what binds it."""
+    gone = [phase.seconds for phase in phases]
+    work = [[phase.working(end) for phase in phases] for end in range(len(_ENDS))]
+    switch = max((s for p in phases for s in (p.leave, p.come)), key=lambda s: s.value)
+    metrics = metrics_of(phases, gone, work, total, switch)
+    why = f"machines hold {metrics['hours_held'].value:.0%} of the accelerator hours"
+    return metrics, (Bottleneck("limit", "hours", "the timetable", why),)
+
+
+def metrics_of(
+    phases: Sequence[Phase],
+    gone: Sequence[float],
+    work: Sequence[Sequence[float]],
+    total: int,
+    switch: Estimate,
+) -> dict[str, Estimate]:
+    """What the hours come to.
+
+    Parameters
+    ----------
+    gone
+        Time of each phase that has passed [s].
+    work
+        Time of each phase in which its workloads ran, by end of the band [s].
+    total
+        Accelerators that are drawn.
+    switch
+        The longest change of machines [s].
+    """
+    whole = sum(gone)
 
     def share(seconds: Sequence[float]) -> Estimate:
         return Estimate.over([each / (whole * total) for each in seconds], "1")
 
     computing = [
-        sum(p.working(end) * min(total, sum(d.accelerators for d in p.state.doing.values())) for p in phases)
-        for end in range(len(_ENDS))
+        sum(time * min(total, p.working_accelerators) for p, time in zip(phases, times, strict=True)) for times in work
     ]
-    holding = sum(p.seconds * len(p.state.held) for p in phases)
+    holding = sum(time * len(p.state.held) for p, time in zip(phases, gone, strict=True))
     found = {
         "hours_computing": share(computing),
         "hours_held": Estimate.exact(holding / (whole * total), "1"),
@@ -322,22 +416,21 @@ def _metrics(phases: Sequence[_Phase], total: int) -> dict[str, Estimate]:
     for name in _RATES:
         done = [0.0] * len(_ENDS)
         sources: set[str] = set()
-        for phase in phases:
+        for k, phase in enumerate(phases):
             for doing in phase.state.doing.values():
                 if doing.name == name and doing.rate is not None:
                     sources |= set(doing.rate.sources)
                     for end, which in enumerate(_ENDS):
                         # a high rate goes with short changes
-                        time = phase.working((0, 2, 1)[end])
-                        done[end] += getattr(doing.rate, which) * time
+                        done[end] += getattr(doing.rate, which) * work[(0, 2, 1)[end]][k]
         if done[0]:
             each = [amount / whole for amount in done]
             found[name] = Estimate(each[0], each[1], each[2], "1/s", tuple(sorted(sources)), "mean of all hours")
-    switch = max((s for p in phases for s in p.switches), key=lambda s: s.value)
     if switch.value:
         found["switch_time"] = switch
-    watts = [sum(p.state.power[end] * p.seconds for p in phases) / whole for end in range(len(_ENDS))]
-    peak = max((p.state.power for p in phases), key=lambda power: power[0])
+    powers = [(p.state.power, time) for p, time in zip(phases, gone, strict=True) if time > 0]
+    watts = [sum(power[end] * time for power, time in powers) / whole for end in range(len(_ENDS))]
+    peak = max((power for power, _ in powers), key=lambda power: power[0])
     if peak[0]:
         found["mean_power"] = Estimate(watts[0], watts[1], watts[2], "W", _SOURCES, "mean of all hours")
         found["peak_power"] = Estimate(*peak, "W", _SOURCES)
@@ -346,7 +439,7 @@ def _metrics(phases: Sequence[_Phase], total: int) -> dict[str, Estimate]:
     return found
 
 
-def _warnings(phases: Sequence[_Phase], first: str) -> list[Finding]:
+def _warnings(phases: Sequence[Phase], first: str) -> list[Finding]:
     never = first and not any(p.state.doing.get(first, _Doing(0, "", None)).accelerators for p in phases)
     if never:
         text = f"{first} never gets an accelerator: machines hold all of them whenever it may run"
@@ -354,12 +447,17 @@ def _warnings(phases: Sequence[_Phase], first: str) -> list[Finding]:
     return []
 
 
+def phase_name(phase: Phase, phases: Sequence[Phase]) -> str:
+    """When a phase begins, such as ``mon 08:00``."""
+    return _clock(phase.begin, phases[-1].end > DAY)
+
+
 def _clock(minute: int, week: bool) -> str:
     day = f"{DAYS[minute // DAY % len(DAYS)]} " if week else ""
     return f"{day}{minute % DAY // HOUR:02d}:{minute % HOUR:02d}"
 
 
-def _table(phases: Sequence[_Phase], total: int) -> Table:
+def _table(phases: Sequence[Phase], total: int) -> Table:
     week = phases[-1].end > DAY
     rows = tuple(
         (
@@ -367,11 +465,11 @@ def _table(phases: Sequence[_Phase], total: int) -> Table:
             p.seconds,
             float(len(p.state.machines)),
             float(len(p.state.held)),
-            float(min(total, sum(d.accelerators for d in p.state.doing.values()))),
+            float(min(total, p.working_accelerators)),
             ", ".join(name for name, d in p.state.doing.items() if d.accelerators) or None,
             next((d.rate.value for d in p.state.doing.values() if d.rate is not None), None),
             p.state.power[0] or None,
-            sum(s.value for s in p.switches) or None,
+            p.leave.value + p.come.value or None,
         )
         for p in phases
     )
@@ -389,7 +487,7 @@ def _table(phases: Sequence[_Phase], total: int) -> Table:
     return Table("The timetable", columns, rows)
 
 
-def _curves(phases: Sequence[_Phase], total: int) -> dict[str, tuple[Curve, ...]]:
+def _curves(phases: Sequence[Phase], total: int) -> dict[str, tuple[Curve, ...]]:
     """Steps over time: accelerators of machines, of workloads and of nobody; power."""
 
     def steps(name: str, of: Sequence[float], low: Sequence[float] = (), high: Sequence[float] = ()) -> Curve:
@@ -401,7 +499,7 @@ def _curves(phases: Sequence[_Phase], total: int) -> dict[str, tuple[Curve, ...]
         return Curve(name, x, twice(of), twice(low), twice(high))
 
     held = [float(len(p.state.held)) for p in phases]
-    used = [float(min(total, sum(d.accelerators for d in p.state.doing.values()))) for p in phases]
+    used = [float(min(total, p.working_accelerators)) for p in phases]
     power = [p.state.power for p in phases]
     found: dict[str, tuple[Curve, ...]] = {"schedule-accelerators": (steps("machines", held), steps("workloads", used))}
     if any(math.isfinite(each[0]) and each[0] for each in power):

@@ -45,7 +45,8 @@ def modules_of(*packages: str) -> list[Any]:
 
 COSTS = {
     module.__name__: module.COST
-    for module in modules_of("designer.engine", "designer.families")
+    # the phases of a timetable are answers of workloads, so a decision prices them
+    for module in modules_of("designer.engine", "designer.families", "designer.decisions")
     if isinstance(getattr(module, "COST", None), CostKind)
 }
 TASKS = {

@@ -51,6 +51,7 @@ from designer.engine.machines.guest_network import partitioned_network
 from designer.engine.network import build_network
 from designer.errors import AnalysisError
 from designer.families.serving.clocked import ENGINE_START
+from designer.families.serving.request_log import RequestLog
 from designer.families.serving.user_impact import Felt
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
@@ -403,7 +404,8 @@ def _too_short(jobs: Sequence[Job], metrics: Mapping[str, Mapping[str, Estimate]
     found: list[Finding] = []
     for job in jobs:
         asked = job.program.measures if job.program is not None else ()
-        if job.name in run.requests and run.requests[job.name].saturated:
+        log = run.requests.get(job.name)
+        if log is not None and (log.saturated or (log.readings.values and not isinstance(log, RequestLog))):
             continue
         missing = [measure.name for measure in asked if measure.name not in metrics[job.name]]
         if missing:

@@ -14,11 +14,15 @@ from designer.engine.clock.jobs import NO_CHANGES, Changes
 from designer.engine.clock.records import WorkRun
 from designer.engine.clock.run import Run
 from designer.engine.costs.pricing import pace
+from designer.engine.results import Bottleneck
 from designer.engine.transfers.flow_rates import LATENCY
 from designer.workload.program.process import ARRIVAL
 
 #: resources of a sort that hold back for this share of the time of the most are tried with it
 _EQUAL_TOLERANCE: Final = 0.5
+
+#: time that goes by until something begins by itself
+BY_THE_CLOCK: Final = Bottleneck("limit", "clock", "waiting for its time", "")
 
 Measured = Callable[[Changes], tuple[Run, float]]
 
@@ -125,6 +129,9 @@ def _of_work(
             found.extend(Span(tie, first, last, (last - first) * part / total) for tie, part in ties.items())
 
     waits: Mapping[Tie, float] = {(LATENCY,): 1.0} if work.time is None or whole <= 0 else own
+    if not work.amount and not work.unit:
+        # an arrival, or what begins by the clock
+        waits = {(BY_THE_CLOCK,): 1.0}
     spend({(ResourceClass(work.engine),): 1.0} if work.engine >= 0 else waits, work.ready, work.began)
     for k, (at, rate, full) in enumerate(work.log):
         then = work.log[k + 1][0] if k + 1 < len(work.log) else work.ended

@@ -107,3 +107,46 @@ def test_the_page_says_what_workloads_get() -> None:
 def test_what_cannot_take_turns_is_refused(timetable: str, text: str) -> None:
     with pytest.raises(DesignerError, match=text):
         designer.analyze(planned(timetable), "day")
+
+
+def test_the_clock_follows_the_same_hours() -> None:
+    design = planned(f"{USERS} = 08:00-18:00; train = rest")
+    found, run = values(design), designer.simulate(design, ["day"])
+    assert {name: m.value for name, m in run.metrics["day"].items()} == pytest.approx(found)
+    assert run.run.end == 24 * 3600
+    # a resume ends, and a suspend begins, when the hours of the machines do
+    moves = {task.step: task for task in run.run.tasks if task.step.endswith("machines")}
+    assert moves["resume machines"].ended == pytest.approx(8 * 3600)
+    assert moves["suspend machines"].ready == 18 * 3600
+
+
+def test_half_a_day_is_what_has_passed_of_it() -> None:
+    """Until noon: eight hours of computing less the resume, four of the machines."""
+    design = planned(f"{USERS} = 08:00-18:00; train = rest")
+    noon = designer.simulate(design, ["day"], until=12 * 3600.0, bands=False).metrics["day"]
+    assert noon["hours_held"].value == pytest.approx(4 / 12)
+    resume = noon["switch_time"].value
+    assert noon["hours_computing"].value == pytest.approx((8 * 3600 - resume) / (12 * 3600))
+    rows = designer.analyze(design, "day").workloads[0].tables["schedule"].rows
+    night, day = float(rows[0][7] or 0), float(rows[1][7] or 0)
+    assert noon["mean_power"].value == pytest.approx((night * 8 + day * 4) / 12)
+
+
+def test_a_backup_makes_the_change_longer_and_the_night_shorter() -> None:
+    """Half of the store each: the suspend takes twice as long, and the training loses what it takes more."""
+    design = planned(f"{USERS} = 08:00-18:00; train = rest")
+    backup = {"from": "hosts[*]/memory*", "to": "storage", "pairing": "all", "size": "20 TB"}
+    design = designer.with_workload(design, "backup", "transfer", **backup)
+    run = designer.simulate(design, ["day", "backup"], starts={"backup": 18 * 3600.0}, bands=False)
+    alone, beside = run.alone["day"], run.metrics["day"]
+    assert beside["switch_time"].value == pytest.approx(2 * alone["switch_time"], rel=0.01)
+    lost = (alone["hours_computing"] - beside["hours_computing"].value) * 24 * 3600
+    assert lost == pytest.approx(alone["switch_time"], rel=0.01)
+    assert beside["samples_per_second"].value < alone["samples_per_second"]
+
+
+def test_waiting_for_the_hour_is_no_latency() -> None:
+    run = designer.simulate(planned(f"{USERS} = 08:00-18:00; train = rest"), ["day"], until=10 * 3600.0, bands=False)
+    labels = {b.label for phase in run.binding["day"].phases for b in phase.binding}
+    assert "latency of the path" not in labels
+    assert not [f for f in run.findings if f.code == "CLOCK-SHORT"]

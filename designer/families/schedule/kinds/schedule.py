@@ -1,7 +1,22 @@
 """Schedule: machines and workloads with hours of the day share hardware, such as desktops by day, training by night."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from designer.families.schedule.tasks import FollowTimetable
 from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.metrics import LESS, MORE, NEITHER, Metric
+from designer.workload.program import Measure, Program, Step
+
+_UNITS = {"hours": "1", "tokens": "1/s", "samples": "1/s", "switch": "s", "mean": "W", "peak": "W", "energy": "J"}
+
+
+def program(settings: Mapping[str, Any]) -> Program:
+    """A day or a week, once."""
+    measures = [Measure(name, _UNITS[name.split("_")[0]], "requests", "day") for name in WORKLOAD.metrics]
+    follow = FollowTimetable(settings["timetable"], settings["store"])
+    return Program("schedule", (Step("day", follow),), measures=tuple(measures))
+
 
 WORKLOAD = WorkloadKind(
     name="schedule",
@@ -27,7 +42,8 @@ WORKLOAD = WorkloadKind(
         "peak_power": Metric("W", LESS, "most of any hour, servers at the wall"),
         "energy_per_day": Metric("J", LESS, "servers at the wall, mean of the days"),
     },
-    search="designer.decisions.schedule",
+    program=program,
+    answer="designer.decisions.schedule",
     help="What machines and workloads that take turns by the clock get of the accelerators in a day or a week: "
     "capacity, work done, changes and power.",
     settings=(
