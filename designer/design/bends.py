@@ -43,7 +43,7 @@ def moved_along(before: Block, after: _B) -> _B:
     """A block in which things moved or links were hung elsewhere, with the ways drawn by hand moved where both ends
     moved in the same way, and given up where the ends meet in another container."""
     changed: list[Link] = []
-    for link in _bent(after.links):
+    for link in _bent_links(after.links):
         old, ends = tops(before, before.links.get(link.id, link)), tops(after, link)
         steps = {_step(before, after, ref) for ref in ends or ()}
         step = steps.pop() if len(steps) == 1 else None
@@ -56,7 +56,7 @@ def moved_along(before: Block, after: _B) -> _B:
 
 
 @memo(most=16)
-def _bent(links: Mapping[str, Link]) -> tuple[Link, ...]:
+def _bent_links(links: Mapping[str, Link]) -> tuple[Link, ...]:
     """Links drawn by hand; few, and looked for among all of them at every step of a drag."""
     return tuple(link for link in links.values() if link.bends)
 
@@ -78,15 +78,15 @@ def shifted_bends(bends: tuple[Position, ...], dx: int, dy: int) -> tuple[Positi
 
 def _step(before: Block, after: Block, ref: Ref) -> tuple[int, int] | None:
     """How far a thing moved; None if that is not known."""
-    old, new = (_things(block, ref).get(ref.id) for block in (before, after))
+    old, new = (_items_of(block, ref).get(ref.id) for block in (before, after))
     if old is None or new is None or old.position is None or new.position is None:
         return None
     return new.position.x - old.position.x, new.position.y - old.position.y
 
 
 def _parent(block: Block, ref: Ref) -> str | None:
-    return _things(block, ref)[ref.id].parent
+    return _items_of(block, ref)[ref.id].parent
 
 
-def _things(block: Block, ref: Ref) -> Mapping[str, Part | Group]:
+def _items_of(block: Block, ref: Ref) -> Mapping[str, Part | Group]:
     return block.parts if ref.what == "parts" else block.groups

@@ -267,11 +267,11 @@ def _assemble(
         own_parts,
         opened,
         corner[0],
-        _framed(corner[1]),
+        _least_size(corner[1]),
     )
 
 
-def _framed(high: tuple[float, float]) -> tuple[float, float]:
+def _least_size(high: tuple[float, float]) -> tuple[float, float]:
     return max(high[0], 2 * PADDING), max(high[1], HEADER + 2 * PADDING)
 
 

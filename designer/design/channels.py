@@ -33,9 +33,9 @@ def link_number(net: Netlist, path: str) -> int | None:
     return None if inner is None else int(group.link_start[number]) + inner
 
 
-def _numbered(block: Block) -> dict[str, int]:
+def _link_numbers(block: Block) -> dict[str, int]:
     return {link_id: number for number, link_id in enumerate(block.links)}
 
 
 #: number of each link among those drawn in a block; asked for once per channel that binds
-_numbers = Memo(_numbered, most=16)
+_numbers = Memo(_link_numbers, most=16)

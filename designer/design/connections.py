@@ -91,10 +91,10 @@ def connections_of(block: Block, boxes: Boxes) -> Connections:
                 sub.bends,
             )
         )
-    return _joined(pieces) if len(pieces) > 1 else pieces[0]
+    return _concatenate(pieces) if len(pieces) > 1 else pieces[0]
 
 
-def _joined(pieces: list[Connections]) -> Connections:
+def _concatenate(pieces: list[Connections]) -> Connections:
     firsts = np.cumsum([0, *(len(p.a) for p in pieces)])[:-1].tolist()
     return Connections(
         a=np.concatenate([p.a for p in pieces]),
@@ -189,7 +189,7 @@ def _own_connections(block: Block, boxes: Boxes) -> Connections:
         try:
             _add_wirings(bundles, block, boxes, elaborate(block))
         except DocumentError:
-            _add_unjoined(bundles, block.wirings.values(), boxes)
+            _add_unelaborated(bundles, block.wirings.values(), boxes)
     return bundles.finish()
 
 
@@ -284,7 +284,7 @@ def _add_wirings(bundles: _Bundles, block: Block, boxes: Boxes, net: Netlist) ->
             bundles.add(pair // n, pair % n, wiring, "wirings", wiring_id, many)
 
 
-def _add_unjoined(bundles: _Bundles, wirings: Iterable[Wiring], boxes: Boxes) -> None:
+def _add_unelaborated(bundles: _Bundles, wirings: Iterable[Wiring], boxes: Boxes) -> None:
     """One connection for each wiring of a block that cannot be elaborated, so that it can be seen and mended."""
     for wiring in wirings:
         bundles.add(box_at(boxes, wiring.a), box_at(boxes, wiring.b), wiring, "wirings", wiring.id, 1)

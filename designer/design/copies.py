@@ -65,18 +65,18 @@ def choose(block: Block, refs: Iterable[Ref], within: AnyAddress = ()) -> Chosen
 
 def cut_out(block: Block, chosen: Chosen) -> Block:
     """The chosen things as a block of their own, with the links and wirings among them; outer containers forgotten."""
-    parts = {p.id: _freed(p, chosen) for p in block.parts.values() if p.id in chosen.parts}
-    groups = {g.id: _freed(g, chosen) for g in block.groups.values() if g.id in chosen.groups}
-    links = {x.id: x for x in block.links.values() if _inside(block, chosen, x)}
-    wirings = {x.id: x for x in block.wirings.values() if _inside(block, chosen, x)}
+    parts = {p.id: _without_parent(p, chosen) for p in block.parts.values() if p.id in chosen.parts}
+    groups = {g.id: _without_parent(g, chosen) for g in block.groups.values() if g.id in chosen.groups}
+    links = {x.id: x for x in block.links.values() if _is_inside(block, chosen, x)}
+    wirings = {x.id: x for x in block.wirings.values() if _is_inside(block, chosen, x)}
     return Block(parts=parts, groups=groups, links=links, wirings=wirings)
 
 
-def _inside(block: Block, chosen: Chosen, holder: Link | Wiring) -> bool:
+def _is_inside(block: Block, chosen: Chosen, holder: Link | Wiring) -> bool:
     return chosen.side(block, holder.a) == "in" and chosen.side(block, holder.b) == "in"
 
 
-def _freed(item: _Contained, chosen: Chosen) -> _Contained:
+def _without_parent(item: _Contained, chosen: Chosen) -> _Contained:
     if item.parent is None or item.parent in chosen.parts:
         return item
     return item.model_copy(update={"parent": None})

@@ -135,7 +135,7 @@ class Diff:
     def folded(self, limit: int = 200) -> list[str]:
         """The changes in words, one line for all things of a kind that changed in the same way."""
         equal: dict[tuple[str, str], list[str]] = {}
-        for kind, name, rest in self._things():
+        for kind, name, rest in self._changed_items():
             equal.setdefault((kind, rest), []).append(name)
         found = [*self._property_lines()]
         for (kind, rest), names in equal.items():
@@ -145,7 +145,7 @@ class Diff:
 
     def _lines(self) -> Iterator[str]:
         yield from self._property_lines()
-        yield from (f"{kind} {name}{rest}" for kind, name, rest in self._things())
+        yield from (f"{kind} {name}{rest}" for kind, name, rest in self._changed_items())
 
     def _property_lines(self) -> Iterator[str]:
         for name in self.properties:
@@ -157,7 +157,7 @@ class Diff:
             else:
                 yield f"{name}: {_text(old)} → {_text(new)}"
 
-    def _things(self) -> Iterator[tuple[str, str, str]]:
+    def _changed_items(self) -> Iterator[tuple[str, str, str]]:
         """What was added, removed and changed: what happened to what kind, its name, where and how."""
         for within, block in self.blocks.items():
             where = f" in {address_text(within)}" if within else ""

@@ -78,7 +78,7 @@ class Named(Frozen):
     id: Id
 
 
-def _keyed(items: object) -> object:
+def _by_id(items: object) -> object:
     """A list of things with ids as a mapping; a mapping must be keyed by the ids of its values."""
     if isinstance(items, Mapping):
         for key, item in items.items():
@@ -98,11 +98,11 @@ def _keyed(items: object) -> object:
     return keyed
 
 
-def _listed(items: Mapping[str, Any]) -> list[Any]:
+def _sorted_values(items: Mapping[str, Any]) -> list[Any]:
     return [items[key] for key in sorted(items)]
 
 
-_AsList = (BeforeValidator(_keyed), PlainSerializer(_listed, return_type=list[Any]))
+_AsList = (BeforeValidator(_by_id), PlainSerializer(_sorted_values, return_type=list[Any]))
 
 
 class Position(Frozen):

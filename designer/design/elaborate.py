@@ -118,7 +118,7 @@ class Netlist:
     @property
     def arrays(self) -> Arrays:
         """All parts and links as numbers."""
-        return self.changed if self.changed is not None else _expanded(self.shape)
+        return self.changed if self.changed is not None else _expand_blocks(self.shape)
 
     @property
     def part_def(self) -> Int:
@@ -165,17 +165,17 @@ class Netlist:
 
     def paths(self, index: Int) -> list[str]:
         """Paths of many parts: those of members that are the same are put together once."""
-        return self._named(index, self._own_ids, lambda group: group.part_start, Netlist.paths)
+        return self._name_numbers(index, self._own_ids, lambda group: group.part_start, Netlist.paths)
 
     def link_paths(self, index: Int) -> list[str]:
         """Paths of many links."""
-        found = self._named(index, self._own_link_ids, lambda group: group.link_start, Netlist.link_paths)
+        found = self._name_numbers(index, self._own_link_ids, lambda group: group.link_start, Netlist.link_paths)
         for wiring, start, stop in self.wirings:
             for row in np.flatnonzero((index >= start) & (index < stop)).tolist():
                 found[row] = f"{wiring}[{int(index[row]) - start}]"
         return found
 
-    def _named(
+    def _name_numbers(
         self,
         index: Int,
         own: tuple[str, ...],
@@ -260,7 +260,7 @@ class Netlist:
         found = {int(k): group.nets[int(k)]._select(rest, path) for k in np.unique(group.net_of[members])}
         names = {columns for columns, _ in found.values()}
         columns = names.pop() if len(names) == 1 else tuple(sorted(set().union(*names), key=natural_key))
-        inside = {k: _aligned(own, chosen, columns) for k, (own, chosen) in found.items()}
+        inside = {k: _align_columns(own, chosen, columns) for k, (own, chosen) in found.items()}
         start = group.part_start[members.start : members.stop, None, None]
         if len(inside) == 1:
             index = next(iter(inside.values()))[None]
@@ -272,7 +272,7 @@ class Netlist:
         return columns, Selection(rows, last)
 
 
-def _aligned(own: tuple[str, ...], chosen: Selection, columns: tuple[str, ...]) -> Int:
+def _align_columns(own: tuple[str, ...], chosen: Selection, columns: tuple[str, ...]) -> Int:
     """The parts of one member in the columns of all members, −1 where it has none."""
     if own == columns:
         return chosen.index
@@ -312,7 +312,7 @@ def count_links(block: Block) -> int:
 
 def _compile(block: Block) -> Netlist:
     shape = shape_of(block)
-    wirings = _expanded(shape).wirings
+    wirings = _expand_blocks(shape).wirings
     half = _half(block, shape)
     n_links = wirings[-1][2] if wirings else half.n_links
     link_defs = (*half.link_defs, *block.wirings.values())
@@ -341,7 +341,7 @@ _compiled = Memo(_compile, most=8192, size=_weight, budget=_BUDGET)
 
 
 @memo(most=SHAPES_LIMIT, size=_size, budget=_ARRAYS_BUDGET)
-def _expanded(shape: Shape) -> Arrays:
+def _expand_blocks(shape: Shape) -> Arrays:
     """All parts and links of blocks of a shape."""
     block = shape.block
     size = max(count_parts(block), count_links(block))
@@ -352,11 +352,11 @@ def _expanded(shape: Shape) -> Arrays:
         )
     plain = plain_of(block)
     if plain is not block:
-        return _defined(_half(block, shape), _expanded(shape_of(plain)))
-    return _joined(block, _half(block, shape))
+        return _replace_definitions(_half(block, shape), _expand_blocks(shape_of(plain)))
+    return _join_members(block, _half(block, shape))
 
 
-def _defined(half: Netlist, plain: Arrays) -> Arrays:
+def _replace_definitions(half: Netlist, plain: Arrays) -> Arrays:
     """The arrays of a block from those of its plain one: parts and links stand in the same way, definitions are its
     own."""
     part_def, link_def = [_numbers(np.arange(half.own_parts))], [_numbers(np.arange(half.own_links))]
@@ -403,7 +403,7 @@ def distinct_links(net: Netlist) -> tuple[Int, Int]:
 
 @memo(most=SHAPES_LIMIT)
 def _distinct_links(shape: Shape) -> tuple[Int, Int]:
-    arrays = _expanded(shape)
+    arrays = _expand_blocks(shape)
     # a drawn link always joins the same two definitions; those of a wiring may not
     drawn = len(arrays.link_def) if not arrays.wirings else arrays.wirings[0][1]
     size = int(arrays.link_def[:drawn].max(initial=-1)) + 1
@@ -479,7 +479,7 @@ def _group(group: Group, local: Mapping[str, int], n_parts: int, n_links: int) -
     return GroupNet(group.id, part_start, link_start, nets, net_of)
 
 
-def _joined(block: Block, half: Netlist) -> Arrays:
+def _join_members(block: Block, half: Netlist) -> Arrays:
     """The arrays of a block from those of its groups' members, and its wirings."""
     local = {part_id: i for i, part_id in enumerate(block.parts)}
     part_def = [_numbers(np.arange(half.own_parts))]

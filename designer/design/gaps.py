@@ -66,13 +66,13 @@ def find_gaps(design: Design) -> tuple[Gap, ...]:
         If the design cannot be elaborated.
     """
     net = elaborate(design)
-    return (*_missing(design, net), *_contents(net), *_speeds(design, net))
+    return (*_missing_gaps(design, net), *_contents(net), *_speeds(design, net))
 
 
 # -- accelerator links that are not drawn ------------------------------------------------------------------------------
 
 
-def _missing(design: Design, net: Netlist) -> list[Gap]:
+def _missing_gaps(design: Design, net: Netlist) -> list[Gap]:
     found: list[Gap] = []
     for kind, field in LINKS.items():
         wanted = [i for i, part in enumerate(net.part_defs) if part.attributes.get(UNKNOWN) == kind]
@@ -127,12 +127,12 @@ def _with_links(design: Design, kind: str, missing: Mapping[int, int]) -> Design
                 count = max(1, min(missing[id(gpu)] for gpu in gpus) // (len(gpus) - 1))
                 pairs = [(a.id, b.id, count) for i, a in enumerate(gpus) for b in gpus[i + 1 :]]
             else:
-                switch = Part(id=_unused(f"unknown-nvswitch{number}", block.parts), kind="nvswitch", parent=server)
+                switch = Part(id=_unused_name(f"unknown-nvswitch{number}", block.parts), kind="nvswitch", parent=server)
                 parts.append(switch)
                 pairs = [(gpu.id, switch.id, missing[id(gpu)]) for gpu in gpus]
             links += [
                 Link(
-                    id=_unused(f"unknown-{a}-{b}", block.links),
+                    id=_unused_name(f"unknown-{a}-{b}", block.links),
                     a=a,
                     b=b,
                     kind=kind,
@@ -154,7 +154,7 @@ def _link_rate(design: Design, gpu: Part) -> str | None:
     return gpu.attributes.get(OTHER_RATE)
 
 
-def _unused(wanted: str, taken: Iterable[str]) -> str:
+def _unused_name(wanted: str, taken: Iterable[str]) -> str:
     names = set(taken)
     while wanted in names:
         wanted += "'"
@@ -201,12 +201,12 @@ def _speeds(design: Design, net: Netlist) -> list[Gap]:
         at = np.flatnonzero(np.isin(net.link_def, chosen)).tolist() if chosen else []
         if at:
             where = tuple(net.link_path(i) for i in at[:_PLACES_LIMIT])
-            other = _otherwise(design, kind) if kind != SPEED else None
+            other = _with_other_reading(design, kind) if kind != SPEED else None
             found.append(Gap(kind, text, where, remedy, frozenset(at), other))
     return found
 
 
-def _otherwise(design: Design, kind: str) -> Design:
+def _with_other_reading(design: Design, kind: str) -> Design:
     """The design with the other reading of links of this kind of gap."""
     # what an idle link trains to follows from the parts at its ends, what a virtual one is does not
     status = Status.DERIVED if kind == IDLE else Status.ASSUMED

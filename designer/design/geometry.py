@@ -60,7 +60,7 @@ class MovingBoxes:
 def moved(scene: MovingBoxes, moves: Mapping[int, tuple[float, float]]) -> MovingBoxes | None:
     """The scene with some boxes moved by distances, contents and all; None if it must be laid out again."""
     found = grown(scene, moves)
-    return None if found is None else _rerouted(scene, *found)
+    return None if found is None else _reroute(scene, *found)
 
 
 def grown(
@@ -136,7 +136,7 @@ def _bows(scene: MovingBoxes, rect: Float, origin: Float, children: Int) -> list
     return found
 
 
-def _rerouted(scene: MovingBoxes, rect: Float, origin: Float) -> MovingBoxes:
+def _reroute(scene: MovingBoxes, rect: Float, origin: Float) -> MovingBoxes:
     """The scene with boxes in new places and the connections that depend on them routed again."""
     links = scene.links._replace(rect=rect, origin=origin)
     delta = rect - scene.rect
@@ -152,14 +152,14 @@ def _rerouted(scene: MovingBoxes, rect: Float, origin: Float) -> MovingBoxes:
     routes = scene.routes + delta[links.a, None, :2]
     found = route(links, rerouted)
     wide = max(routes.shape[1], found.shape[1])
-    routes = _padded(routes, wide)
-    routes[rerouted] = _padded(found, wide)
+    routes = _pad_routes(routes, wide)
+    routes[rerouted] = _pad_routes(found, wide)
     while routes.shape[1] > 2 and (routes[:, -1] == routes[:, -2]).all():
         routes = routes[:, :-1]
     return replace(scene, rect=rect, origin=origin, links=links, routes=routes)
 
 
-def _padded(routes: Float, wide: int) -> Float:
+def _pad_routes(routes: Float, wide: int) -> Float:
     """Routes with room for so many corners."""
     return np.concatenate((routes, np.repeat(routes[:, -1:], wide - routes.shape[1], axis=1)), axis=1)
 
@@ -206,7 +206,7 @@ def lay_out(design: Design, opened: frozenset[GroupAddress] | None = None) -> Ge
     """
     opened = opened_in(design) if opened is None else opened
     boxes = boxes_of(design, opened)
-    return _dressed(design, opened, boxes, connections_of(design, boxes))
+    return _add_annotations(design, opened, boxes, connections_of(design, boxes))
 
 
 def update(geometry: Geometry, design: Design, changes: Diff) -> Geometry:
@@ -221,11 +221,13 @@ def update(geometry: Geometry, design: Design, changes: Diff) -> Geometry:
     assert changes.after is design
     moves = _moves(geometry, changes)
     if moves is None:
-        return _reconnected(geometry, design) if _boxes_stay(geometry, changes) else lay_out(design, geometry.opened)
+        return (
+            _with_connections(geometry, design) if _boxes_stay(geometry, changes) else lay_out(design, geometry.opened)
+        )
     if changes["annotations"]:
         if moves:
             return lay_out(design, geometry.opened)
-        return _dressed(design, geometry.opened, geometry.boxes, geometry.connections)
+        return _add_annotations(design, geometry.opened, geometry.boxes, geometry.connections)
     scene = moved(moving_boxes(geometry), moves) if moves else moving_boxes(geometry)
     if scene is None:
         return lay_out(design, geometry.opened)
@@ -313,7 +315,7 @@ def _boxes_stay(geometry: Geometry, changes: Diff) -> bool:
     return True
 
 
-def _reconnected(geometry: Geometry, design: Design) -> Geometry:
+def _with_connections(geometry: Geometry, design: Design) -> Geometry:
     """The same boxes with the connections of another design."""
     connections = connections_of(design, geometry.boxes)
     memory = {name: known for name, known in geometry.memory.items() if name == "numbers"}
@@ -394,13 +396,15 @@ def moving_boxes(geometry: Geometry) -> MovingBoxes:
     return scene
 
 
-def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, connections: Connections) -> Geometry:
+def _add_annotations(
+    design: Design, opened: frozenset[GroupAddress], boxes: Boxes, connections: Connections
+) -> Geometry:
     notes = sorted(design.annotations.values(), key=lambda note: note.order)
     back = [n for n in notes if n.style == "frame"]
     front = [n for n in notes if n.style != "frame"]
     before, n = len(back), len(boxes.refs)
     total = n + len(notes)
-    rect, origin, shift = (_framed(a, back, front) for a in (boxes.rect, boxes.origin, np.zeros((n, 2))))
+    rect, origin, shift = (_add_rows(a, back, front) for a in (boxes.rect, boxes.origin, np.zeros((n, 2))))
     shift[before : before + n] = boxes.shift
     here = slice(before, before + n)
 
@@ -447,7 +451,7 @@ def _dressed(design: Design, opened: frozenset[GroupAddress], boxes: Boxes, conn
     return _frozen(made)
 
 
-def _framed(values: Float, back: list[Annotation], front: list[Annotation]) -> Float:
+def _add_rows(values: Float, back: list[Annotation], front: list[Annotation]) -> Float:
     """Rows for annotations put around the rows of boxes."""
     if not back and not front:
         return values.copy()

@@ -70,12 +70,12 @@ def examine(design: Design) -> tuple[Problem, ...]:
     except DocumentError as error:
         return (_fatal("DOC-SIZE", error.place or "groups", error.text, error.remedy or ""),)
     found: list[Problem] = []
-    for problem in _all(design):
+    for problem in _all_problems(design):
         found.append(problem)
         if len(found) >= MAX_PROBLEMS:
             break
     if not any(p.refuses for p in found):
-        found += _elaborated(design)
+        found += _elaboration_problems(design)
     return tuple(sorted(found, key=lambda p: p.severity is not Severity.ERROR))
 
 
@@ -104,7 +104,7 @@ def _warn(code: str, at: str, text: str, remedy: str, *where: str) -> Problem:
     return Problem(code, Severity.WARNING, at, text, remedy, where)
 
 
-def _all(design: Design) -> Iterator[Problem]:
+def _all_problems(design: Design) -> Iterator[Problem]:
     yield from _block(design, design, ())
     for part_type in design.part_types.values():
         yield from _part_type(part_type)
@@ -119,7 +119,7 @@ def _block(design: Design, block: Block, within: Address) -> Iterator[Problem]:
     for link in block.links.values():
         yield from _link(block, link, within)
     for wiring in block.wirings.values():
-        yield from _wiring(block, wiring, within)
+        yield from _wiring_problems(block, wiring, within)
     for group in block.groups.values():
         yield from _group(design, block, group, within)
 
@@ -281,7 +281,7 @@ def _link_kind(kind: str, at: str, path: str) -> Iterator[Problem]:
         )
 
 
-def _wiring(block: Block, wiring: Wiring, within: Address) -> Iterator[Problem]:
+def _wiring_problems(block: Block, wiring: Wiring, within: Address) -> Iterator[Problem]:
     at, path = place(within, "wirings", wiring.id), path_text(within, wiring.id)
     if wiring.pattern not in patterns():
         yield _fatal(
@@ -389,7 +389,7 @@ def _workloads(design: Design) -> Iterator[Problem]:
             yield _fatal(WORKLOAD, error.place or at, error.text, error.remedy or "correct the workload", spec.id)
 
 
-def _elaborated(design: Design) -> list[Problem]:
+def _elaboration_problems(design: Design) -> list[Problem]:
     try:
         elaborate(design)
     except DocumentError as error:

@@ -61,7 +61,7 @@ def can_connect(
         return Verdict(False, reason=unlinkable)
     fits = _fits(part_a.kind, part_b.kind)
     if kind is None:
-        fits = tuple(f for f in fits if _declared(design, f, ((part_a, kind_a), (part_b, kind_b)))) or fits
+        fits = tuple(f for f in fits if _may_propose(design, f, ((part_a, kind_a), (part_b, kind_b)))) or fits
     elif kind not in fits:
         return Verdict(False, reason=_misfit(kind, kind_a, kind_b))
     else:
@@ -77,8 +77,8 @@ def can_connect(
             reasons.append(why)
             continue
         at_a, at_b = (freed if freed and end in (freed.a, freed.b) else None for end in (a, b))
-        free_a = _free(design, part_a, kind_a, prefix + a, name, part_b.kind, at_a)
-        free_b = _free(design, part_b, kind_b, prefix + b, name, part_a.kind, at_b)
+        free_a = _free_ports(design, part_a, kind_a, prefix + a, name, part_b.kind, at_a)
+        free_b = _free_ports(design, part_b, kind_b, prefix + b, name, part_a.kind, at_b)
         short = next((p for p, f in ((part_a, free_a), (part_b, free_b)) if f is not None and f <= 0), None)
         if short is None:
             found[name] = min((f for f in (free_a, free_b) if f is not None), default=None)
@@ -111,26 +111,28 @@ def misfit(design: Design, a: Part, b: Part, kind: str) -> str:
     for part, port in zip((a, b), ports, strict=True):
         vendor = _vendor(design, part)
         if vendor and link.vendors and vendor not in link.vendors:
-            return f"{link.title} joins parts of {' and '.join(link.vendors)}; {_called(design, part)} is of {vendor}"
+            return (
+                f"{link.title} joins parts of {' and '.join(link.vendors)}; {_part_text(design, part)} is of {vendor}"
+            )
         if vendor and port.given_by and design.quantity(part, port.given_by) is None:
-            return f"{_called(design, part)} has no {link.title}"
+            return f"{_part_text(design, part)} has no {link.title}"
         only = design.quantity(part, port.only[0]) if port.only is not None else None
         if port.only is not None and only is not None and port.only[1].lower() not in str(only.value).lower():
-            return f"{_called(design, part)} is {only.value}: {link.title} joins {port.only[1]} alone"
+            return f"{_part_text(design, part)} is {only.value}: {link.title} joins {port.only[1]} alone"
         stated = design.quantity(part, port.names_field) if port.names_field and link.names else None
         if stated is not None:
             # DDR5 is no LPDDR5
             names = frozenset(n for n in link.names if re.search(rf"(?<![a-z]){re.escape(n)}", str(stated.value), re.I))
             if not names:
-                return f"{_called(design, part)} speaks {stated.value}, not {link.title}"
+                return f"{_part_text(design, part)} speaks {stated.value}, not {link.title}"
             spoken.append(names)
     if len(spoken) == len(ports) and not spoken[0] & spoken[1]:
         (one,), (other,) = (sorted(names)[:1] for names in spoken)
-        return f"{_called(design, a)} speaks {one}, {_called(design, b)} {other}"
+        return f"{_part_text(design, a)} speaks {one}, {_part_text(design, b)} {other}"
     if link.generation:
         one, other = (count_value(design, part, link.generation) for part in (a, b))
         if one is not None and other is not None and one != other:
-            return f"{_called(design, a)} has {link.title} generation {one}, {_called(design, b)} {other}"
+            return f"{_part_text(design, a)} has {link.title} generation {one}, {_part_text(design, b)} {other}"
     return ""
 
 
@@ -139,13 +141,13 @@ def _vendor(design: Design, part: Part) -> str:
     return part_type.vendor if part_type is not None else ""
 
 
-def _called(design: Design, part: Part) -> str:
+def _part_text(design: Design, part: Part) -> str:
     """The part and what it is, for a reason."""
     part_type = design.part_types.get(part.type)
     return part.label if part_type is None else f"{part.label} ({part_type.title})"
 
 
-def _declared(design: Design, link_kind: str, ends: Iterable[tuple[Part, PartKind | None]]) -> bool:
+def _may_propose(design: Design, link_kind: str, ends: Iterable[tuple[Part, PartKind | None]]) -> bool:
     """True if a kind of link may be proposed: one whose speed parts state by its name is, where they do state it."""
     name = f"{link_kind}_bandwidth_per_direction"
     tellers = [part for part, kind in ends if kind is not None and kind.field(name) is not None]
@@ -195,10 +197,10 @@ def free_ports(design: Design, path: str, link_kind: str, partner: str | None = 
     """How many more links of a kind to parts of kind `partner` a part can take; None if nothing limits it."""
     part = _part(design, design, "", path)
     kind = part_kinds().get(part.kind) if part is not None else None
-    return None if part is None or kind is None else _free(design, part, kind, path, link_kind, partner, None)
+    return None if part is None or kind is None else _free_ports(design, part, kind, path, link_kind, partner, None)
 
 
-def _free(
+def _free_ports(
     design: Design,
     part: Part,
     kind: PartKind,

@@ -27,11 +27,11 @@ def member_name(block: Block, steps: Sequence[tuple[str, int]]) -> str:
         group = block.groups[group_id]
         groups.append((group, index))
         block = group.member(index)
-        name = _named(group, index, name, groups)
+        name = _member_name(group, index, name, groups)
     return name
 
 
-def _named(group: Group, index: int, outer: str, way: Sequence[tuple[Group, int]]) -> str:
+def _member_name(group: Group, index: int, outer: str, way: Sequence[tuple[Group, int]]) -> str:
     if group.naming:
         return fill_pattern(group.naming, index, outer, lambda: _before_all(way))
     return f"{outer}-{safe(group.id)}-{index}" if outer else f"{safe(group.id)}-{index}"
@@ -187,7 +187,7 @@ def part_title(block: Block, path: str, *, alone: bool = False) -> str:
     if part is not None and not (names and _is_alone(block, part)):
         names.append(part.label)
     title = names[-1] if alone else ", ".join(names)
-    return f"{title} [{path}]" if part is not None and _is_shared(block, part) else title
+    return f"{title} [{path}]" if part is not None and _has_shared_label(block, part) else title
 
 
 def link_title(block: Block, label: str, *, alone: bool = False) -> str:
@@ -240,5 +240,5 @@ def _is_alone(block: Block, part: Part) -> bool:
     return part.parent is None and not any(p.parent is None and p is not part for p in block.parts.values())
 
 
-def _is_shared(block: Block, part: Part) -> bool:
+def _has_shared_label(block: Block, part: Part) -> bool:
     return any(p.label == part.label and p is not part for p in block.parts.values())

@@ -60,7 +60,7 @@ def _slow_pcie(net: Netlist) -> list[Finding]:
 def _slow_pairs(net: Netlist) -> list[tuple[_Seen, _Seen]]:
     """Links slower than the fastest of their twins, each with that one."""
     twins: dict[tuple[str, str], list[_Seen]] = defaultdict(list)
-    for a, b, link_def, first in _distinct(net):
+    for a, b, link_def, first in _distinct_definitions(net):
         link = net.link_defs[link_def]
         rate, status = raw_rate(link)
         if link.kind != "pcie" or status is Status.ASSUMED:
@@ -167,7 +167,7 @@ def _missing_finding(net: Netlist, index: int, best: int, total: Int) -> Finding
     )
 
 
-def _distinct(net: Netlist) -> list[tuple[int, int, int, int]]:
+def _distinct_definitions(net: Netlist) -> list[tuple[int, int, int, int]]:
     """Each different (part, part, link) definition once, with the number of its first link."""
     first = distinct_links(net)[0]
     columns = (net.part_def[net.link_a[first]], net.part_def[net.link_b[first]], net.link_def[first], first)

@@ -135,18 +135,18 @@ class _Rows:
             np.concatenate([column[own], column[made]]) for column in (net.link_a, net.link_b, net.link_def)
         )
         kinds, defs = self._kinds(net.part_defs), net.link_defs
-        return self._with(rows, counts, kinds[net.part_def[a]], kinds[net.part_def[b]], a, b, definition, defs)
+        return self._rows_with(rows, counts, kinds[net.part_def[a]], kinds[net.part_def[b]], a, b, definition, defs)
 
     def joined(self, parts: Sequence[Part], links: Sequence[LinkValues], a: Int, b: Int) -> tuple[Int, Int]:
         """The same of parts and links alone. : a, b (n_links,) numbers of parts"""
         rows, counts = np.arange(len(parts)), np.zeros((len(parts), self.width), dtype=np.int64)
         kinds = self._kinds(parts)
-        return self._with(rows, counts, kinds[a], kinds[b], a, b, np.arange(len(links)), links)
+        return self._rows_with(rows, counts, kinds[a], kinds[b], a, b, np.arange(len(links)), links)
 
     def _kinds(self, parts: Iterable[Part]) -> Int:
         return np.array([self.parts[part.kind] for part in parts], dtype=np.int64)
 
-    def _with(
+    def _rows_with(
         self,
         row: Int,
         table: Int,
@@ -273,7 +273,7 @@ def _short_of_ports(design: Design, used: Usage, net: Netlist, types: Int) -> It
     ports_of: dict[tuple[str, str, str], tuple[PortKind, ...]] = {}
     taken_by: dict[tuple[str, str, str], Int] = {}
     for (link_kind, partner), counts in columns:
-        if link_kind not in link_kinds() or not _short(design, used, net, types, link_kind, partner):
+        if link_kind not in link_kinds() or not _may_lack_ports(design, used, net, types, link_kind, partner):
             continue
         for _, index in _unlike(used, net, counts):
             definition = int(part_def[index])
@@ -302,7 +302,7 @@ def _short_of_lanes(design: Design, used: Usage, net: Netlist, types: Int) -> It
     """Parts whose links need more PCIe lanes than they have: of each definition the one that needs most."""
     part_def = net.part_def
     widest: dict[int, tuple[int, int]] = {}
-    for taken, index in _unlike(used, net, np.where(_wide(design, used, net, types), used.lanes, 0)):
+    for taken, index in _unlike(used, net, np.where(_may_lack_lanes(design, used, net, types), used.lanes, 0)):
         definition = int(part_def[index])
         if definition not in widest or taken > widest[definition][0]:
             widest[definition] = taken, index
@@ -312,7 +312,7 @@ def _short_of_lanes(design: Design, used: Usage, net: Netlist, types: Int) -> It
             yield Overfull(net.path(index), "PCIe lanes", "pcie_lanes", taken, lanes)
 
 
-def _short(design: Design, used: Usage, net: Netlist, equal: Int, link_kind: str, partner: str) -> bool:
+def _may_lack_ports(design: Design, used: Usage, net: Netlist, equal: Int, link_kind: str, partner: str) -> bool:
     """True if some part may have too few ports for such links: asked of the busiest of each type, of which there are
     few where each part is drawn on its own.
 
@@ -338,7 +338,7 @@ def _short(design: Design, used: Usage, net: Netlist, equal: Int, link_kind: str
     return False
 
 
-def _wide(design: Design, used: Usage, net: Netlist, equal: Int) -> npt.NDArray[np.bool_]:
+def _may_lack_lanes(design: Design, used: Usage, net: Netlist, equal: Int) -> npt.NDArray[np.bool_]:
     """Rows of parts of those types of which one may have too few PCIe lanes. : (n_rows,)"""
     found, types = np.zeros(len(equal), dtype=bool), np.unique(equal[used.lanes > 0]).tolist()
     if len(types) > _FEW_TYPES:

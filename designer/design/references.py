@@ -108,14 +108,14 @@ def _rewrite_block(
         ]
     links = _rewrite_holders(block, loose, inner, touched, rewrite, steps[:depth])
     if links:
-        update["links"] = _merged(block.links, links)
+        update["links"] = _apply_changes(block.links, links)
     wirings = _rewrite_holders(block, list(block.wirings.values()), inner, touched, many, steps[:depth])
     if wirings:
-        update["wirings"] = _merged(block.wirings, wirings)
+        update["wirings"] = _apply_changes(block.wirings, wirings)
     return block.model_copy(update=update) if update else block
 
 
-def _merged(
+def _apply_changes(
     old: Mapping[str, Link] | Mapping[str, Wiring], new: Mapping[str, Link | Wiring | None]
 ) -> dict[str, Link | Wiring]:
     copy: dict[str, Link | Wiring] = dict(old)

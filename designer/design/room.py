@@ -115,9 +115,9 @@ class Room:
 
     def is_free(self, dx: int, dy: int) -> bool:
         """Whether nothing lies on anything else at a distance."""
-        return not self._over(np.array([[dx, dy]]))[0] and self._grows_freely(dx, dy)
+        return not self._overlaps(np.array([[dx, dy]]))[0] and self._grows_freely(dx, dy)
 
-    def _over(self, spots: Float | Int) -> Bool:
+    def _overlaps(self, spots: Float | Int) -> Bool:
         x, y = spots[:, :1], spots[:, 1:]
         left, top, right, bottom = self._shut.T
         over = (x > left + _TOUCH) & (x < right - _TOUCH) & (y > top + _TOUCH) & (y < bottom - _TOUCH)
@@ -138,7 +138,7 @@ class Room:
                 ys += some[1]
         spots = np.stack(np.meshgrid(np.unique(xs), np.unique(ys), indexing="ij"), axis=-1).reshape(-1, 2)
         spots = spots[np.argsort(np.hypot(*(spots - (dx, dy)).T), kind="stable")]
-        spots = spots[~self._over(spots)]
+        spots = spots[~self._overlaps(spots)]
         for target, boxes in self._targets.items():
             if target >= 0 and not self._is_loose(target):
                 spots = spots[self._fits(target, boxes, spots)]
@@ -150,7 +150,7 @@ class Room:
         rect = self._geometry.rect
         low, high = rect[boxes, :2].min(axis=0), (rect[boxes, :2] + rect[boxes, 2:]).max(axis=0)
         corner, end = rect[target, :2], rect[target, :2] + rect[target, 2:]
-        neighbours = rect[self._around(target)]
+        neighbours = rect[self._neighbour_boxes(target)]
         found: tuple[list[float], list[float]] = ([], [])
         for axis, head in ((0, 0), (1, HEADER)):
             ends = [float(end[axis]), *(neighbours[:, axis] - _APART).tolist()]
@@ -161,7 +161,7 @@ class Room:
             found[axis].extend(np.floor(np.array(last) - PADDING - high[axis]).tolist())
         return found
 
-    def _around(self, container: int) -> Int:
+    def _neighbour_boxes(self, container: int) -> Int:
         """What is next to a container and stays."""
         found = self._children(int(self._geometry.parent[container]), ~self._lifted)
         return found[found != container]
@@ -177,7 +177,7 @@ class Room:
         corner, end = rect[target, :2], rect[target, :2] + rect[target, 2:]
         low = np.minimum(corner, low + spots - (PADDING, PADDING + HEADER))
         high = np.maximum(end, high + spots + PADDING)
-        around = self._around(target)
+        around = self._neighbour_boxes(target)
         good = np.ones(len(spots), dtype=bool)
         for other in rect[around]:
             before = _gap(np.array([*corner, *(end - corner)]), other[None])[0]

@@ -61,13 +61,13 @@ _shapes: Interned[Shape] = Interned(SHAPES_LIMIT)
 
 def plain_of(block: AnyBlock) -> AnyBlock:
     """The block without exceptions that stand and are joined as the other members; itself where it has none."""
-    plain = _plain(block)
+    plain = _plain_block(block)
     assert isinstance(plain, type(block))
     return plain
 
 
 @memo(most=_BLOCKS_LIMIT)
-def _plain(block: Block) -> Block:
+def _plain_block(block: Block) -> Block:
     groups = {group_id: _plain_group(group) for group_id, group in block.groups.items()}
     if all(groups[group_id] is group for group_id, group in block.groups.items()):
         return block
@@ -75,10 +75,10 @@ def _plain(block: Block) -> Block:
 
 
 def _plain_group(group: Group) -> Group:
-    content = _plain(group.content)
+    content = _plain_block(group.content)
     usual = _shape(content)
     # seen without its own exceptions, a member may be as all others
-    kept = {i: plain for i, own in group.exceptions.items() if _shape(plain := _plain(own)) is not usual}
+    kept = {i: plain for i, own in group.exceptions.items() if _shape(plain := _plain_block(own)) is not usual}
     same = content is group.content and len(kept) == len(group.exceptions)
     if same and all(kept[i] is own for i, own in group.exceptions.items()):
         return group

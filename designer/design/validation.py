@@ -42,10 +42,10 @@ def explain(error: ValidationError) -> Refusal:
     if isinstance(cause, DesignerError):
         return Refusal(place, cause.text, cause.remedy, others)
     kind = str(first["type"])
-    text = str(cause) if cause is not None else _TEXTS.get(kind, _lower(str(first["msg"])))
+    text = str(cause) if cause is not None else _TEXTS.get(kind, _reword_message(str(first["msg"])))
     given = first.get("input")
     if cause is None and isinstance(given, str | int | float) and kind not in _TEXTS:
-        text = f"{text}, but is {_short(given)}"
+        text = f"{text}, but is {_short_repr(given)}"
     return Refusal(place, text, _REMEDIES.get(kind, "correct the value"), others)
 
 
@@ -55,12 +55,12 @@ def refused(error: ValidationError, place: str) -> DocumentError:
     return DocumentError(first.text, place=".".join(p for p in (place, first.place) if p), remedy=first.remedy)
 
 
-def _lower(text: str) -> str:
+def _reword_message(text: str) -> str:
     text = text.removeprefix("Input should be ").removeprefix("Value error, ")
     return f"must be {text}" if text and not text[0].isupper() else text[:1].lower() + text[1:]
 
 
-def _short(given: str | int | float) -> str:
+def _short_repr(given: str | int | float) -> str:
     # repr of an int of thousands of digits is refused by Python itself
     if isinstance(given, int) and not isinstance(given, bool) and given.bit_length() > 200:
         return "a number of many digits"

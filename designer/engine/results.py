@@ -55,12 +55,12 @@ class Rows(Sequence[_Row], Generic[_Row]):
             self._counted = self._counted()
         return self._counted
 
-    def _made(self) -> Sequence[_Row]:
+    def _computed_rows(self) -> Sequence[_Row]:
         if self._make is not None:
             self._rows, self._make = self._make(), None
         return self._rows
 
-    def _at(self, index: int) -> _Row:
+    def _row_at(self, index: int) -> _Row:
         assert self._one is not None
         if not -self._count <= index < self._count:
             raise IndexError(index)
@@ -76,25 +76,27 @@ class Rows(Sequence[_Row], Generic[_Row]):
     def __getitem__(self, index: slice) -> Sequence[_Row]: ...
     def __getitem__(self, index: int | slice) -> _Row | Sequence[_Row]:
         if self._one is None:
-            return self._made()[index]
+            return self._computed_rows()[index]
         if isinstance(index, slice):
             return self.several(range(*index.indices(self._count)))
-        return self._at(index)
+        return self._row_at(index)
 
     def several(self, numbers: Sequence[int]) -> list[_Row]:
         """Some rows; those that are not known yet are made together."""
         missing = [i for i in numbers if i not in self._known]
         if self._many is not None and len(missing) > 1:
             self._known.update(zip(missing, self._many(missing), strict=True))
-        return [self._at(i) for i in numbers]
+        return [self._row_at(i) for i in numbers]
 
     def __len__(self) -> int:
-        return len(self._made()) if self._one is None else self._count
+        return len(self._computed_rows()) if self._one is None else self._count
 
     def __iter__(self) -> Iterator[_Row]:
         if self._one is None:
-            return iter(self._made())
-        return iter(self.several(range(self._count))) if self._many is not None else map(self._at, range(self._count))
+            return iter(self._computed_rows())
+        return (
+            iter(self.several(range(self._count))) if self._many is not None else map(self._row_at, range(self._count))
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,13 +32,13 @@ def arrange_block(block: _B, only_missing: bool = True, within: Collection[str] 
     within
         Only the contents of these parts, direct or not; None means everything, groups included.
     """
-    chosen = _chosen(block, within)
-    loose = block if only_missing else _placed(block, dict.fromkeys(chosen))
+    chosen = _selected_refs(block, within)
+    loose = block if only_missing else _with_positions(block, dict.fromkeys(chosen))
     positions = _positions(loose)
     wanted = {ref: positions[ref] for ref in chosen if ref in positions}
     if only_missing:
-        wanted = {ref: at for ref, at in wanted.items() if _thing(block, ref).position is None}
-    arranged = _placed(block, wanted)
+        wanted = {ref: at for ref, at in wanted.items() if _part_or_group(block, ref).position is None}
+    arranged = _with_positions(block, wanted)
     inside = [ref.id for ref in chosen if ref.what == "groups"]
     groups = {i: _arranged_group(arranged.groups[i], only_missing) for i in inside}
     if any(arranged.groups[i] is not group for i, group in groups.items()):
@@ -46,7 +46,7 @@ def arrange_block(block: _B, only_missing: bool = True, within: Collection[str] 
     return arranged
 
 
-def _chosen(block: Block, within: Collection[str] | None) -> list[Ref]:
+def _selected_refs(block: Block, within: Collection[str] | None) -> list[Ref]:
     if within is None:
         return [*(Ref("parts", i) for i in block.parts), *(Ref("groups", i) for i in block.groups)]
     inside = contents(block, within)
@@ -54,20 +54,20 @@ def _chosen(block: Block, within: Collection[str] | None) -> list[Ref]:
     return parts + [Ref("groups", g.id) for g in block.groups.values() if g.parent in inside]
 
 
-def _thing(block: Block, ref: Ref) -> Part | Group:
+def _part_or_group(block: Block, ref: Ref) -> Part | Group:
     return block.parts[ref.id] if ref.what == "parts" else block.groups[ref.id]
 
 
 def _positions(block: Block) -> Mapping[Ref, Position]:
     """Where everything is drawn; what is in closed containers, where it will be when they are opened."""
-    found = _arranged(block)
+    found = _planned_positions(block)
     if len(found) < len(block.parts) + len(block.groups):
         parts = {i: p.model_copy(update={"collapsed": False}) for i, p in block.parts.items()}
-        found = {**_arranged(block.model_copy(update={"parts": parts})), **found}
+        found = {**_planned_positions(block.model_copy(update={"parts": parts})), **found}
     return found
 
 
-def _arranged(block: Block) -> dict[Ref, Position]:
+def _planned_positions(block: Block) -> dict[Ref, Position]:
     made = plan(block)
     return {
         ref: Position(x=round(float(x)), y=round(float(y)))
@@ -75,7 +75,7 @@ def _arranged(block: Block) -> dict[Ref, Position]:
     }
 
 
-def _placed(block: _B, positions: Mapping[Ref, Position | None]) -> _B:
+def _with_positions(block: _B, positions: Mapping[Ref, Position | None]) -> _B:
     """The block with other positions."""
     parts = {
         ref.id: block.parts[ref.id].model_copy(update={"position": at})

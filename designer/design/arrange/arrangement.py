@@ -72,7 +72,7 @@ def arrange_contents(block: Block, container: str | None, contents: Sequence[Con
     fixed = [c for c in contents if c.at is not None]
     if not fixed:
         return places
-    return _around(fixed, [c for c in contents if c.at is None], places, joined)
+    return _positions_of_loose(fixed, [c for c in contents if c.at is None], places, joined)
 
 
 def _ideal(items: Sequence[Item], joined: Sequence[Joint]) -> Places:
@@ -101,7 +101,7 @@ def _with_machine(inside: Sequence[Item], outside: Sequence[Item], joined: Seque
     return places
 
 
-def _around(
+def _positions_of_loose(
     fixed: Sequence[Content], loose: Sequence[Content], ideal: dict[Ref, Corner], joined: Sequence[Joint]
 ) -> dict[Ref, Corner]:
     """Positions for loose things among fixed ones."""
@@ -160,7 +160,7 @@ class _Taken:
         """The free place nearest to (x, y), now taken."""
         box = np.array([x + content.low[0], y + content.low[1], x + content.high[0], y + content.high[1]])
         if self._hits(box[None], 0.0).any():
-            x, y = self._free(content, x, y, box)
+            x, y = self._free_corner(content, x, y, box)
         self._add(content, x, y)
         return x, y
 
@@ -178,7 +178,7 @@ class _Taken:
         )
         return np.asarray(covers.any(axis=1))
 
-    def _free(self, content: Content, x: float, y: float, box: npt.NDArray[np.float64]) -> Corner:
+    def _free_corner(self, content: Content, x: float, y: float, box: npt.NDArray[np.float64]) -> Corner:
         tries = _tries()
         tries = tries[(box[0] + tries[:, 0] >= PADDING) & (box[1] + tries[:, 1] >= PADDING + HEADER)]
         for start in range(0, len(tries), 512):
@@ -308,7 +308,7 @@ class _Planner:
             self._measure(ref)
         boxes = self._place(None, self.children(None))
         low, high = fitted(boxes, (0, 0))
-        return self._numbered(order, low, high)
+        return self._build_arrangement(order, low, high)
 
     def _order(self) -> list[Ref]:
         order: list[Ref] = []
@@ -364,7 +364,7 @@ class _Planner:
                 found.append((a[0], bottom, a[0], bottom + bow_swing(abs(a[0] - b[0])) - PADDING / 2))
         return found
 
-    def _numbered(self, order: list[Ref], low: Corner, high: Corner) -> Arrangement:
+    def _build_arrangement(self, order: list[Ref], low: Corner, high: Corner) -> Arrangement:
         number = {ref: i for i, ref in enumerate(order)}
         n = len(order)
         parent, last, depth = np.full(n, -1, dtype=np.int64), np.arange(1, n + 1), np.zeros(n, dtype=np.int64)

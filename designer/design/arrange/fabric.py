@@ -41,11 +41,11 @@ def arrange_fabric(items: Sequence[Item], joints: Sequence[Joint]) -> Places:
     switches = [i for i in sorted_items if role[i.ref] is Role.NETWORK_SWITCH]
     taken = {i.ref for i in (*stores, *below, *switches)}
     hosts = [i for i in sorted_items if i.ref not in taken]
-    order = _ordered([[*hosts, *stores], *_tiers(switches, [*hosts, *stores], near)], near)
+    order = _order_tiers([[*hosts, *stores], *_tiers(switches, [*hosts, *stores], near)], near)
     bottom = order[0] if len(order) > 1 else [*hosts, *stores]
     order[0] = [i for i in bottom if role[i.ref] is not Role.STORAGE] or stores
     stores = [i for i in bottom if role[i.ref] is Role.STORAGE] if hosts else []
-    return _put(order, stores, below, near)
+    return _place_tiers(order, stores, below, near)
 
 
 def _tiers(switches: Sequence[Item], ends: Sequence[Item], near: Mapping[Ref, Sequence[Ref]]) -> list[list[Item]]:
@@ -67,7 +67,7 @@ def _tiers(switches: Sequence[Item], ends: Sequence[Item], near: Mapping[Ref, Se
     return [t for t in tiers if t]
 
 
-def _ordered(tiers: list[list[Item]], near: Mapping[Ref, Sequence[Ref]]) -> list[list[Item]]:
+def _order_tiers(tiers: list[list[Item]], near: Mapping[Ref, Sequence[Ref]]) -> list[list[Item]]:
     """The tiers with few crossings, starting from and preferring the order of names."""
     best, fewest = tiers, _crossings(tiers, near)
     current = tiers
@@ -107,7 +107,7 @@ def _crossings(tiers: Sequence[Sequence[Item]], near: Mapping[Ref, Sequence[Ref]
         for item in lower:
             ends = sorted(place[r] for r in near[item.ref] if r in place)
             for end in ends:
-                total += seen - _counted(tree, end)
+                total += seen - _count_up_to(tree, end)
             for end in ends:
                 seen += 1
                 k = end + 1
@@ -117,7 +117,7 @@ def _crossings(tiers: Sequence[Sequence[Item]], near: Mapping[Ref, Sequence[Ref]
     return total
 
 
-def _counted(tree: list[int], end: int) -> int:
+def _count_up_to(tree: list[int], end: int) -> int:
     k, found = end + 1, 0
     while k:
         found += tree[k]
@@ -125,7 +125,9 @@ def _counted(tree: list[int], end: int) -> int:
     return found
 
 
-def _put(tiers: list[list[Item]], stores: list[Item], below: list[Item], near: Mapping[Ref, Sequence[Ref]]) -> Places:
+def _place_tiers(
+    tiers: list[list[Item]], stores: list[Item], below: list[Item], near: Mapping[Ref, Sequence[Ref]]
+) -> Places:
     at: Places = {}
     hosts, *switches = tiers
     rows = _host_rows(hosts)
@@ -196,12 +198,12 @@ def _pull_switches(
         for item in tier:
             centres = [at[r][0] + below[r].width / 2 for r in near[item.ref] if r in below]
             wanted.append(sum(centres) / len(centres) - item.width / 2 if centres else at[item.ref][0])
-        for item, x in zip(tier, _apart(wanted, [grid_up(i.width) + _SIDE_GAP for i in tier]), strict=True):
+        for item, x in zip(tier, _spaced_places(wanted, [grid_up(i.width) + _SIDE_GAP for i in tier]), strict=True):
             at[item.ref] = (x, at[item.ref][1])
         below = {i.ref: i for i in tier}
 
 
-def _apart(wanted: Sequence[float], steps: Sequence[float]) -> list[float]:
+def _spaced_places(wanted: Sequence[float], steps: Sequence[float]) -> list[float]:
     """The places nearest to `wanted`, in the same order, each at least a step behind the one before, on the grid.
 
     Pool adjacent violators: neighbours that would overlap become one block around their common middle.

@@ -39,25 +39,25 @@ _known_of_networks: _Kept = {}
 
 def joints(block: Block) -> Joints:
     """The joints of a block by container; None is the top. Each pair is named once for each kind of link."""
-    return _kept(block, _known, lambda _: True)
+    return _cached_joints(block, _known, lambda _: True)
 
 
 def network_joints(block: Block) -> Joints:
     """Those of links that leave a host, of which there are few: of a placed block no others are asked about."""
-    return _kept(block, _known_of_networks, lambda kind: link_domain(kind) is not Domain.HOST)
+    return _cached_joints(block, _known_of_networks, lambda kind: link_domain(kind) is not Domain.HOST)
 
 
-def _kept(block: Block, memory: _Kept, chosen: Callable[[str], bool]) -> Joints:
+def _cached_joints(block: Block, memory: _Kept, chosen: Callable[[str], bool]) -> Joints:
     known = memory.get(id(block))
     if known is not None and known[0]() is block:
         return known[1]
-    made = _found(block, [x for x in (*block.links.values(), *block.wirings.values()) if chosen(x.kind)])
+    made = _find_joints(block, [x for x in (*block.links.values(), *block.wirings.values()) if chosen(x.kind)])
     key = id(block)
     memory[key] = (weakref.ref(block, lambda _: memory.pop(key, None)), made)
     return made
 
 
-def _found(block: Block, links: Sequence[Link | Wiring]) -> Joints:
+def _find_joints(block: Block, links: Sequence[Link | Wiring]) -> Joints:
     found: dict[str | None, dict[Joint, None]] = {}
     memory = Memory()
     for link in links:

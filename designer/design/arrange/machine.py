@@ -89,21 +89,21 @@ def arrange_machine(items: Sequence[Item], joints: Sequence[Joint]) -> Places:
     for style in _STYLES if len(items) > _FEW else _STYLES[:1]:
         if style.rows > 1 and len(forest.roots) < style.rows:
             continue
-        at = _arranged(forest, items, joints, extents, style)
+        at = _arrange_forest(forest, items, joints, extents, style)
         seen = _scale_in_view(at, extents)
         if seen > largest * _WORTH:
             best, largest, chosen = at, seen, style
     if not 0.0 < largest < 1.0:
         return best
     # a wide machine leaves height of the view unused: its rows move apart
-    wide, high = _whole(best, extents)
-    _, higher = _whole(_arranged(forest, items, joints, extents, replace(chosen, spread=GRID)), extents)
+    wide, high = _outer_size(best, extents)
+    _, higher = _outer_size(_arrange_forest(forest, items, joints, extents, replace(chosen, spread=GRID)), extents)
     unused = wide * _VIEW[1] / _VIEW[0] - high
     spread = grid_down(min(GRID * unused / max(higher - high, GRID), _SPREAD))
-    return _arranged(forest, items, joints, extents, replace(chosen, spread=spread)) if spread > 0 else best
+    return _arrange_forest(forest, items, joints, extents, replace(chosen, spread=spread)) if spread > 0 else best
 
 
-def _whole(at: Places, extents: Mapping[Ref, Item]) -> tuple[float, float]:
+def _outer_size(at: Places, extents: Mapping[Ref, Item]) -> tuple[float, float]:
     """Width and height of a machine with its border."""
     wide = max((x + extents[ref].width for ref, (x, _) in at.items()), default=0.0) + 2 * PADDING
     high = max((y + extents[ref].height for ref, (_, y) in at.items()), default=0.0) + 2 * PADDING + HEADER
@@ -112,20 +112,20 @@ def _whole(at: Places, extents: Mapping[Ref, Item]) -> tuple[float, float]:
 
 def _scale_in_view(at: Places, extents: Mapping[Ref, Item]) -> float:
     """How large parts at some places are seen when all of them are in view."""
-    wide, high = _whole(at, extents)
+    wide, high = _outer_size(at, extents)
     return min(_VIEW[0] / wide, _VIEW[1] / high, 1.0)
 
 
-def _arranged(
+def _arrange_forest(
     forest: Forest, items: Sequence[Item], joints: Sequence[Joint], extents: Mapping[Ref, Item], style: _Style
 ) -> Places:
-    measures = _measured(forest, style)
+    measures = _measure_trees(forest, style)
     at: Places = {}
-    if style.rows > 1 and _are_linked(items, joints):
+    if style.rows > 1 and _have_peer_links(items, joints):
         _put_mirrored(forest, measures, items, joints, at, extents, style)
     else:
         top = 0.0
-        for row in _rows(forest, measures, _are_linked(items, joints), style.rows):
+        for row in _rows(forest, measures, _have_peer_links(items, joints), style.rows):
             bottom = _Row(row, measures, joints, top, style).put(at)
             top = grid_up(bottom + ROW_GAP)
         _put_accelerator_switches(items, joints, at, extents, style)
@@ -173,7 +173,7 @@ class _Measure(NamedTuple):
     levels: int
 
 
-def _measured(forest: Forest, style: _Style) -> dict[int, _Measure]:
+def _measure_trees(forest: Forest, style: _Style) -> dict[int, _Measure]:
     found: dict[int, _Measure] = {}
     for tree in reversed(forest.trees):
         inner = [found[id(child)] for child in tree.inner]
@@ -268,7 +268,7 @@ def _rows(forest: Forest, measures: Mapping[int, _Measure], linked: bool, least:
     return rows
 
 
-def _are_linked(items: Sequence[Item], joints: Sequence[Joint]) -> bool:
+def _have_peer_links(items: Sequence[Item], joints: Sequence[Joint]) -> bool:
     """True if links lead from accelerators to each other or to switches of their own."""
     roles = {i.ref: role_of(i.kind) for i in items}
     ends = (Role.ACCELERATOR, Role.ACCELERATOR_SWITCH)
@@ -290,10 +290,10 @@ class _Row:
         self.roots = roots
         self.measures = measures
         self.joints = joints
-        self.trees = self._all()
+        self.trees = self._all_trees()
         self.top = top
 
-    def _all(self) -> list[Tree]:
+    def _all_trees(self) -> list[Tree]:
         found: list[Tree] = []
         todo = list(self.roots)[::-1]
         while todo:
@@ -407,12 +407,12 @@ class _Row:
         for item in (tree.item, *tree.memory):
             if item is not None:
                 down = max(0, grid_down(middle - item.height / 2)) if item is not tree.item else 0
-                bottom = max(bottom, _lower(item, y[tree.level] + down, at))
+                bottom = max(bottom, _set_top(item, y[tree.level] + down, at))
         for n, item in enumerate(tree.leaves):
             side, height = self._stack(tree)
-            bottom = max(bottom, _lower(item, y[tree.level + 1] + n // side * (height + GAP), at))
+            bottom = max(bottom, _set_top(item, y[tree.level + 1] + n // side * (height + GAP), at))
         for item in tree.accelerators:
-            bottom = max(bottom, _lower(item, y[-1], at))
+            bottom = max(bottom, _set_top(item, y[-1], at))
         return bottom
 
     def _room_for_bows(self, at: Places) -> float:
@@ -424,7 +424,7 @@ class _Row:
         return bow_swing(max(far)) + GRID if far and len(order) > 2 else 0.0
 
 
-def _lower(item: Item, y: float, at: Places) -> float:
+def _set_top(item: Item, y: float, at: Places) -> float:
     at[item.ref] = (at[item.ref][0], y)
     return y + item.height
 

@@ -183,7 +183,7 @@ class Duplicate(BlockEdit):
         return f"Duplicate {several(self.refs, 'part', 'things')}"
 
     def apply(self, design: Design) -> Design:
-        return _repeated(design, self, self.refs, [self.offset], self.outside_links, self.start)
+        return _plant_copies(design, self, self.refs, [self.offset], self.outside_links, self.start)
 
 
 @dataclass(frozen=True)
@@ -209,10 +209,10 @@ class Replicate(BlockEdit):
                 remedy=f"choose at least one and at most {MAX_COPIES:,} copies, or use a group",
             )
         cells = [(c * self.dx, r * self.dy) for r in range(self.rows) for c in range(self.columns)]
-        return _repeated(design, self, self.refs, cells[1:], self.outside_links)
+        return _plant_copies(design, self, self.refs, cells[1:], self.outside_links)
 
 
-def _repeated(
+def _plant_copies(
     design: Design,
     edit: BlockEdit,
     refs: tuple[Ref, ...],
@@ -222,7 +222,7 @@ def _repeated(
 ) -> Design:
     block = block_at(design, edit.within)
     chosen = choose(block, refs, edit.within)
-    source = _placed(cut_out(block, chosen), start or {})
+    source = _with_positions(cut_out(block, chosen), start or {})
     if (len(source.parts) + len(source.links) + len(source.groups)) * len(offsets) > MAX_COPIES:
         raise DocumentError(
             f"more than {MAX_COPIES:,} things would be made", place=edit.place(), remedy="use a group instead"
@@ -251,7 +251,7 @@ def _repeated(
     return check_size(put(design, "annotations", copies), edit.place())
 
 
-def _placed(source: Block, start: Mapping[Ref, tuple[int, int]]) -> Block:
+def _with_positions(source: Block, start: Mapping[Ref, tuple[int, int]]) -> Block:
     """The block with positions for those that have none."""
     for ref, (x, y) in start.items():
         if ref.what in ("parts", "groups"):

@@ -50,9 +50,9 @@ class SetReplicas(BlockEdit):
         design = check_size(with_block(design, self.within, block), at)
         if self.replicas > group.replicas:
             return design
-        return rewrite_references(design, self.within, {self.id}, lambda path: self._clipped(block, path))
+        return rewrite_references(design, self.within, {self.id}, lambda path: self._clip_path(block, path))
 
-    def _clipped(self, block: Block, path: str) -> str | None:
+    def _clip_path(self, block: Block, path: str) -> str | None:
         if "/" not in path:
             return path
         step = parse_selector(path).steps[0]

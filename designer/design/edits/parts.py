@@ -116,10 +116,10 @@ class SetType(BlockEdit):
         if part_type is None:
             return with_block(design, self.within, block)
         before = block_at(design, self.within).parts
-        freed = [self._freed(design, before[i], block.parts[i], part_type) for i in self.ids]
+        freed = [self._without_overrides(design, before[i], block.parts[i], part_type) for i in self.ids]
         return with_block(design, self.within, put(block, "parts", freed))
 
-    def _freed(self, design: Design, before: Part, part: Part, new: PartType) -> Part:
+    def _without_overrides(self, design: Design, before: Part, part: Part, new: PartType) -> Part:
         old = design.part_types.get(before.type)
         if old is None or old.id == new.id:
             return part
@@ -150,9 +150,9 @@ class SetValue(BlockEdit):
 
     def change(self, block: Block) -> Block:
         demand(block, "parts", self.ids, self.within)
-        return put(block, "parts", [self._changed(block.parts[i]) for i in self.ids])
+        return put(block, "parts", [self._with_value(block.parts[i]) for i in self.ids])
 
-    def _changed(self, part: Part) -> Part:
+    def _with_value(self, part: Part) -> Part:
         at = self.place("parts", part.id)
         kind = part_kinds().get(part.kind)
         if self.quantity is not None and kind is not None:
@@ -255,11 +255,13 @@ class SetParent(BlockEdit):
     def change(self, block: Block) -> Block:
         demand(block, "parts", (*self.parts, *(() if self.parent is None else (self.parent,))), self.within)
         demand(block, "groups", self.groups, self.within)
-        moved = put(block, "parts", [self._moved(block.parts[i], "parts") for i in self.parts])
+        moved = put(block, "parts", [self._with_parent(block.parts[i], "parts") for i in self.parts])
         _refuse_circles(moved, self.parts, self)
-        return moved_along(block, put(moved, "groups", [self._moved(block.groups[i], "groups") for i in self.groups]))
+        return moved_along(
+            block, put(moved, "groups", [self._with_parent(block.groups[i], "groups") for i in self.groups])
+        )
 
-    def _moved(self, item: Any, what: str) -> Any:
+    def _with_parent(self, item: Any, what: str) -> Any:
         changes: dict[str, object] = {"parent": self.parent}
         if item.id in self.positions:
             x, y = self.positions[item.id]

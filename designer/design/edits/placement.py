@@ -29,14 +29,14 @@ class _Arrangement(BlockEdit):
     start: Points = field(default_factory=dict[Ref, Point])
     extents: Points = field(default_factory=dict[Ref, Point])
 
-    def _at(self, ref: Ref, item: Any) -> Point:
+    def _point_of(self, ref: Ref, item: Any) -> Point:
         return (item.position.x, item.position.y) if item.position is not None else self.start.get(ref, (0, 0))
 
     def _extent(self, ref: Ref, item: Any) -> Point:
         size = getattr(item, "size", None)
         return (size.width, size.height) if size is not None else self.extents.get(ref, DEFAULT_EXTENT)
 
-    def _placed(self, block: Block, points: Points) -> Block:
+    def _with_points(self, block: Block, points: Points) -> Block:
         return moved_along(block, update(self, block, points, lambda item, ref: {"position": _position(*points[ref])}))
 
 
@@ -49,7 +49,7 @@ class Place(BlockEdit):
 
     @property
     def label(self) -> str:
-        return f"{self.title} {_things(self.positions)}"
+        return f"{self.title} {_count_text(self.positions)}"
 
     @property
     def subject(self) -> Hashable:
@@ -70,7 +70,7 @@ class Resize(BlockEdit):
 
     @property
     def label(self) -> str:
-        return f"Resize {_things((self.ref,))}"
+        return f"Resize {_count_text((self.ref,))}"
 
     @property
     def subject(self) -> Hashable:
@@ -92,7 +92,7 @@ class Align(_Arrangement):
 
     @property
     def label(self) -> str:
-        return f"Align {_things(self.refs)} {self.side}"
+        return f"Align {_count_text(self.refs)} {self.side}"
 
     def change(self, block: Block) -> Block:
         axis = 0 if self.side in ("left", "center", "right") else 1
@@ -100,13 +100,13 @@ class Align(_Arrangement):
         items = {ref: get_item(block, ref, self.within) for ref in self.refs}
         if len(items) < 2:
             return block
-        spans = {ref: (self._at(ref, i)[axis], self._extent(ref, i)[axis]) for ref, i in items.items()}
+        spans = {ref: (self._point_of(ref, i)[axis], self._extent(ref, i)[axis]) for ref, i in items.items()}
         low, high = min(a for a, _ in spans.values()), max(a + n for a, n in spans.values())
         points: dict[Ref, Point] = {}
         for ref, item in items.items():
             value = low + (high - low - spans[ref][1]) * share // 2
-            points[ref] = _with(self._at(ref, item), axis, value)
-        return self._placed(block, points)
+            points[ref] = _with_coordinate(self._point_of(ref, item), axis, value)
+        return self._with_points(block, points)
 
 
 @dataclass(frozen=True)
@@ -118,24 +118,24 @@ class Distribute(_Arrangement):
 
     @property
     def label(self) -> str:
-        return f"Distribute {_things(self.refs)} {self.direction}ly"
+        return f"Distribute {_count_text(self.refs)} {self.direction}ly"
 
     def change(self, block: Block) -> Block:
         axis = 0 if self.direction == "horizontal" else 1
         items = {ref: get_item(block, ref, self.within) for ref in self.refs}
         if len(items) < 3:
             return block
-        order = sorted(items, key=lambda ref: (self._at(ref, items[ref])[axis], ref))
-        starts = [self._at(ref, items[ref])[axis] for ref in order]
+        order = sorted(items, key=lambda ref: (self._point_of(ref, items[ref])[axis], ref))
+        starts = [self._point_of(ref, items[ref])[axis] for ref in order]
         extents = [self._extent(ref, items[ref])[axis] for ref in order]
         free = starts[-1] - starts[0] - sum(extents[:-1])
         points: dict[Ref, Point] = {}
         before = 0
         for i, ref in enumerate(order):
             value = starts[0] + before + round(free * i / (len(order) - 1))
-            points[ref] = _with(self._at(ref, items[ref]), axis, value)
+            points[ref] = _with_coordinate(self._point_of(ref, items[ref]), axis, value)
             before += extents[i]
-        return self._placed(block, points)
+        return self._with_points(block, points)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class MatchSize(_Arrangement):
 
     @property
     def label(self) -> str:
-        return f"Same size for {_things(self.refs)}"
+        return f"Same size for {_count_text(self.refs)}"
 
     def change(self, block: Block) -> Block:
         if not self.refs:
@@ -178,7 +178,7 @@ class SetCollapsed(BlockEdit):
 
     @property
     def label(self) -> str:
-        return f"{'Close' if self.collapsed else 'Open'} {_things(self.refs)}"
+        return f"{'Close' if self.collapsed else 'Open'} {_count_text(self.refs)}"
 
     def change(self, block: Block) -> Block:
         return update(self, block, self.refs, lambda item, ref: {"collapsed": self.collapsed})
@@ -198,12 +198,12 @@ def update(
     return block
 
 
-def _things(refs: Iterable[Ref]) -> str:
+def _count_text(refs: Iterable[Ref]) -> str:
     refs = tuple(refs)
     return several(refs, singular(refs[0].what) if refs else "thing", "things")
 
 
-def _with(point: Point, axis: int, value: int) -> Point:
+def _with_coordinate(point: Point, axis: int, value: int) -> Point:
     return (value, point[1]) if axis == 0 else (point[0], value)
 
 

@@ -53,7 +53,7 @@ class Delete(BlockEdit):
         if self.heal:
             for ref in self.refs:
                 if ref.what == "parts":
-                    block = _healed(block, ref.id)
+                    block = _bridge_gap(block, ref.id)
         for what in ("links", "wirings"):
             block = remove(block, what, [r.id for r in self.refs if r.what == what], self.within)
         block = put(put(block, "parts", removed=chosen.parts), "groups", removed=chosen.groups)
@@ -74,7 +74,7 @@ def _without_orphans(design: Design) -> Design:
     return design
 
 
-def _healed(block: Block, part_id: str) -> Block:
+def _bridge_gap(block: Block, part_id: str) -> Block:
     """`block` with the two neighbours of a part joined, if it has just two links of one kind that may join them."""
     links = links_of(block, part_id)
     if len(links) != 2 or links[0].kind != links[1].kind:
@@ -161,7 +161,12 @@ class MakeGroup(BlockEdit):
         content = cut_out(block, chosen)
         left, top = top_left(content)
         group = changed(
-            Group(id="group", replicas=1, content=_moved(content, -left, -top), parent=_container(block, chosen, at)),
+            Group(
+                id="group",
+                replicas=1,
+                content=_shift_content(content, -left, -top),
+                parent=_container(block, chosen, at),
+            ),
             {"id": self.id, "replicas": self.replicas, "name": self.name, "position": Position(x=left, y=top)},
             at,
             fixed=(),
@@ -176,7 +181,7 @@ class MakeGroup(BlockEdit):
             self.within,
             chosen.ids,
             lambda path: f"{self.id}[0]/{path}" if chosen.side(block, path) == "in" else path,
-            lambda path: self._many(block, chosen, path),
+            lambda path: self._map_selector(block, chosen, path),
         )
         return check_size(design, at)
 
@@ -198,7 +203,7 @@ class MakeGroup(BlockEdit):
         ]
         return put(put(rest, "links", removed=[x.id for x in crossing]), "wirings", wirings)
 
-    def _many(self, block: Block, chosen: Chosen, path: str) -> str:
+    def _map_selector(self, block: Block, chosen: Chosen, path: str) -> str:
         side = chosen.side(block, path)
         if side == "mixed":
             raise DocumentError(
@@ -208,7 +213,7 @@ class MakeGroup(BlockEdit):
         return f"{self.id}[*]/{path}" if side == "in" else path
 
 
-def _moved(content: Block, dx: int, dy: int) -> Block:
+def _shift_content(content: Block, dx: int, dy: int) -> Block:
     """Content with what is at its top moved."""
 
     def moved(item: Any) -> Any:
@@ -250,19 +255,19 @@ class Ungroup(BlockEdit):
                 place=self.place("groups", self.id),
                 remedy="lower its replicas first",
             )
-        block = self._unrolled(block)
+        block = self._unroll_wirings(block)
         rest = put(block, "groups", removed=(self.id,))
-        copies = self._planted(rest, group)
+        copies = self._plant_members(rest, group)
         grown = merged(rest, [c.block for c in copies])
         return rewrite_references(
             with_block(design, self.within, grown),
             self.within,
             {self.id},
-            lambda path: self._one(copies, path),
-            lambda path: self._many(grown, group, copies, path),
+            lambda path: self._map_path(copies, path),
+            lambda path: self._map_selector(grown, group, copies, path),
         )
 
-    def _unrolled(self, block: Block) -> Block:
+    def _unroll_wirings(self, block: Block) -> Block:
         """`block` with its wirings into the group drawn link by link."""
         into = [w for w in block.wirings.values() if self._is_inside(w.a) or self._is_inside(w.b)]
         names = Numberer(block.links)
@@ -276,7 +281,7 @@ class Ungroup(BlockEdit):
     def _is_inside(self, path: str) -> bool:
         return "/" in path and head(path) == self.id
 
-    def _planted(self, rest: Block, group: Group) -> list[Planted]:
+    def _plant_members(self, rest: Block, group: Group) -> list[Planted]:
         planter = Planter(rest)
         x, y = (group.position.x, group.position.y) if group.position is not None else (0, 0)
         step = _width(group.content) + _GAP
@@ -287,7 +292,7 @@ class Ungroup(BlockEdit):
             for k, block in enumerate(_members(group))
         ]
 
-    def _one(self, copies: list[Planted], path: str) -> str | None:
+    def _map_path(self, copies: list[Planted], path: str) -> str | None:
         if not self._is_inside(path):
             return path
         step = parse_selector(path).steps[0]
@@ -298,13 +303,13 @@ class Ungroup(BlockEdit):
         known = copy.groups if "/" in inner else copy.parts
         return copy.path(inner) if head(inner) in known else None
 
-    def _many(self, grown: Block, group: Group, copies: list[Planted], path: str) -> str | None:
+    def _map_selector(self, grown: Block, group: Group, copies: list[Planted], path: str) -> str | None:
         if not self._is_inside(path):
             return path
         inner = path.split("/", 1)[1]
         if group.replicas == 1:
             if "/" in inner or not is_pattern(inner):
-                return self._one(copies, path)
+                return self._map_path(copies, path)
             wanted = {copies[0].parts[p] for p in parse_selector(inner).matches(copies[0].parts)}
             if set(parse_selector(inner).matches(grown.parts)) == wanted:
                 return inner

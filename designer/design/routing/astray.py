@@ -183,7 +183,7 @@ class Astray:
         start, turns, goal = found
         points = [[self._xs[i], self._ys[j]] for i, j in turns]
         ends: list[Float] = []
-        at = [self._at(door, end) for door, end in ((start, one), (goal, other))]
+        at = [self._end_position(door, end) for door, end in ((start, one), (goal, other))]
         axes = [0 if door.side in (TOP, BOTTOM) else 1 for door in (start, goal)]
         if not points and at[0] != at[1]:
             # straight on: one end comes to where the other is, or if both are given, it turns in front of the first
@@ -201,7 +201,7 @@ class Astray:
             points[-1][axes[1]] = at[1]
         return np.array([ends[0].tolist(), *points, ends[1].tolist()])
 
-    def _at(self, door: _Door, end: End) -> float:
+    def _end_position(self, door: _Door, end: End) -> float:
         """Where along its side a link ends: each that comes to one place has its own there."""
         if not np.isnan(door.at):
             return door.at
@@ -222,9 +222,9 @@ class _Runs:
 
     def __init__(self, grid: Grid) -> None:
         free = ~grid.taken
-        self._level, self._rows, many = _numbered(free.T)
+        self._level, self._rows, many = _number_runs(free.T)
         self._level = self._level.T
-        self._upright, self._columns, more = _numbered(free)
+        self._upright, self._columns, more = _number_runs(free)
         self._many = many
         i, j = np.nonzero(free)
         count = many + more
@@ -249,7 +249,7 @@ class _Runs:
                     continue
                 turns: list[_Cell] = []
                 while run != source:
-                    turns.append(self._meeting(run, int(before[run])))
+                    turns.append(self._crossing_cell(run, int(before[run])))
                     run = int(before[run])
                 cost = start.cost + goal.cost + BEND * len(turns)
                 if best is None or cost < best[0]:
@@ -260,12 +260,12 @@ class _Runs:
         upright = door.side in (TOP, BOTTOM)
         return int(self._upright[door.cell]) + self._many if upright else int(self._level[door.cell])
 
-    def _meeting(self, one: int, other: int) -> _Cell:
+    def _crossing_cell(self, one: int, other: int) -> _Cell:
         upright, level = max(one, other) - self._many, min(one, other)
         return int(self._columns[upright]), int(self._rows[level])
 
 
-def _numbered(free: npt.NDArray[np.bool_]) -> tuple[Int, Int, int]:
+def _number_runs(free: npt.NDArray[np.bool_]) -> tuple[Int, Int, int]:
     """Number of the run along the second axis each cell is in, the first index of each run, and how many there are."""
     begins = free.copy()
     begins[:, 1:] &= ~free[:, :-1]

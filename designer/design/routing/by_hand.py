@@ -42,8 +42,8 @@ def bent_way(rect_a: Float, rect_b: Float, bends: Float) -> BentWay | None:
     rect_a, rect_b : (4,) x, y, width, height
     bends : (c, 2)
     """
-    bends = bends[_beyond(rect_a, bends) :]
-    bends = bends[: len(bends) - _beyond(rect_b, bends[::-1])]
+    bends = bends[_count_inside_box(rect_a, bends) :]
+    bends = bends[: len(bends) - _count_inside_box(rect_b, bends[::-1])]
     if not len(bends):
         return None
     side_a, side_b = _side(rect_a, bends), _side(rect_b, bends[::-1])
@@ -103,7 +103,7 @@ def is_free(way: Float, rects: Float) -> bool:
     return not over.all(axis=2).any()
 
 
-def _beyond(rect: Float, bends: Float) -> int:
+def _count_inside_box(rect: Float, bends: Float) -> int:
     """How many of the first corners lie in a box."""
     inside = ((bends >= rect[:2]) & (bends <= rect[:2] + rect[2:])).all(axis=1)
     outside = np.flatnonzero(~inside)

@@ -38,11 +38,11 @@ class Grid:
 
     @cached_property
     def _along_x(self) -> Int:
-        return _counted(self.taken)
+        return _cumulative_counts(self.taken)
 
     @cached_property
     def _along_y(self) -> Int:
-        return _counted(self.taken.T)
+        return _cumulative_counts(self.taken.T)
 
     @cached_property
     def turned(self) -> Grid:
@@ -167,7 +167,7 @@ def grid_of(rects: Float, border: tuple[float, float, float, float]) -> Grid | N
     return Grid(xs, ys, np.ascontiguousarray(taken))
 
 
-def _counted(taken: Bool) -> Int:
+def _cumulative_counts(taken: Bool) -> Int:
     counts = np.zeros((taken.shape[0] + 1, taken.shape[1]), dtype=np.int64)
     np.cumsum(taken, axis=0, out=counts[1:])
     return counts

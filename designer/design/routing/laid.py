@@ -34,12 +34,12 @@ def down(grid: Grid, upper: Float, lower: Float) -> tuple[Float, Bool]:
     row_2, x = row_1.copy(), xl.copy()
     rest = np.flatnonzero(~free)
     if len(rest):
-        found = _around(grid, xu[rest], xl[rest], first[rest], last[rest])
+        found = _detour_rows(grid, xu[rest], xl[rest], first[rest], last[rest])
         row_1[rest], row_2[rest], x[rest] = found
         free[rest] = row_1[rest] >= 0
     y1, y2 = (grid.middle_of_row(np.maximum(row, 0)) for row in (row_1, row_2))
     y1, y2 = np.where(free, y1, (yu + yl) / 2), np.where(free, y2, (yu + yl) / 2)
-    return _bent(upper, (xu, y1), (x, y1), (x, y2), (xl, y2), lower), free
+    return _ways_through(upper, (xu, y1), (x, y1), (x, y2), (xl, y2), lower), free
 
 
 def out(grid: Grid, start: Float, border: Float) -> tuple[Float, Bool]:
@@ -60,7 +60,7 @@ def out(grid: Grid, start: Float, border: Float) -> tuple[Float, Bool]:
         free[chosen] = True
     y = np.where(x == xu, border, grid.middle_of_row(row))
     end = np.column_stack((x, border))
-    return _bent(start, (xu, y), (x, y), (x, border), (x, border), end), free
+    return _ways_through(start, (xu, y), (x, y), (x, border), (x, border), end), free
 
 
 def hanging(grid: Grid, one: Float, other: Float, downwards: bool) -> tuple[Float, Bool]:
@@ -85,7 +85,7 @@ def hanging(grid: Grid, one: Float, other: Float, downwards: bool) -> tuple[Floa
     free = found >= 0
     reach = 20.0 * step + np.where(step > 0, np.maximum(one[:, 1], other[:, 1]), np.minimum(one[:, 1], other[:, 1]))
     y = np.where(free, grid.middle_of_row(np.maximum(found, 0)), reach)
-    return _bent(one, (one[:, 0], y), (other[:, 0], y), (other[:, 0], y), (other[:, 0], y), other), free
+    return _ways_through(one, (one[:, 0], y), (other[:, 0], y), (other[:, 0], y), (other[:, 0], y), other), free
 
 
 def _one_turn(grid: Grid, xu: Float, xl: Float, first: Int, last: Int) -> Int:
@@ -103,7 +103,7 @@ def _one_turn(grid: Grid, xu: Float, xl: Float, first: Int, last: Int) -> Int:
     return found
 
 
-def _around(grid: Grid, xu: Float, xl: Float, first: Int, last: Int) -> tuple[Int, Int, Float]:
+def _detour_rows(grid: Grid, xu: Float, xl: Float, first: Int, last: Int) -> tuple[Int, Int, Float]:
     """Two rows to turn in and a free column between them, nearest to the end below; −1 for none."""
     row_1, row_2, x = np.full(len(xu), -1), np.full(len(xu), -1), xl.copy()
     for below, above in sorted(np.ndindex(_ROWS, _ROWS), key=sum):
@@ -122,7 +122,7 @@ def _around(grid: Grid, xu: Float, xl: Float, first: Int, last: Int) -> tuple[In
     return row_1, row_2, x
 
 
-def _bent(start: Float, *points: tuple[Float, Float] | Float) -> Float:
+def _ways_through(start: Float, *points: tuple[Float, Float] | Float) -> Float:
     """Ways through points. : (k, v, 2)"""
     return np.stack([start, *(p if isinstance(p, np.ndarray) else np.column_stack(p) for p in points)], axis=1)
 
@@ -220,7 +220,7 @@ def ways_of(
             ways[some], free[some] = found[:, :, order], good
         some = np.flatnonzero(here & outwards)
         if len(some):
-            found, good = _out(laid, one[some], two[some, 1], sign)
+            found, good = _ways_to_border(laid, one[some], two[some, 1], sign)
             ways[some], free[some] = found[:, :, order], good
     bent = is_bent(pieces)
     rest = np.flatnonzero(~free & ~outwards & ~bent)[:most]
@@ -231,7 +231,7 @@ def ways_of(
     return put(ways, {n: way for n, way in found.items() if len(way)})
 
 
-def _out(grid: Grid, start: Float, border: Float, sign: float) -> tuple[Float, Bool]:
+def _ways_to_border(grid: Grid, start: Float, border: Float, sign: float) -> tuple[Float, Bool]:
     """Ways to the border below, or above where `sign` is negative."""
     if sign > 0:
         return out(grid, start, border)

@@ -78,9 +78,9 @@ def set_apart(grid: Grid, ways: Float, corners: Int, open_end: Bool, trunk: Int,
         pieces = _pieces(grid if axis == 1 else grid.turned, flipped, corners, open_end, still)
         if not len(pieces.way):
             continue
-        y = _slotted(pieces, trunk[pieces.way])
+        y = _assign_slots(pieces, trunk[pieces.way])
         if still.any():
-            y = _off(pieces, trunk[pieces.way], y, _level_lines(flipped[still]))
+            y = _clear_of_manual(pieces, trunk[pieces.way], y, _level_lines(flipped[still]))
         if len(ways) <= _MANY:
             y = _off_ends(pieces, trunk[pieces.way], y, _end_lines(flipped, corners, open_end))
         ways[pieces.way, pieces.first, axis] = y
@@ -101,7 +101,7 @@ def _level_lines(ways: Float) -> Float:
     return np.column_stack((np.minimum(start[:, 0], end[:, 0]), np.maximum(start[:, 0], end[:, 0]), start[:, 1]))
 
 
-def _off(pieces: _Pieces, trunk: Int, y: Float, lines: Float) -> Float:
+def _clear_of_manual(pieces: _Pieces, trunk: Int, y: Float, lines: Float) -> Float:
     """The y of each piece, those that fell on lines drawn by hand a little next to them. : (k,)"""
 
     def meets(members: Int, at: Float) -> bool:
@@ -192,7 +192,7 @@ def _pieces(grid: Grid, ways: Float, corners: Int, open_end: Bool, still: Bool) 
     return _Pieces(way, index, y, left, right, low, high, at_left, at_right)
 
 
-def _slotted(pieces: _Pieces, trunk: Int) -> Float:
+def _assign_slots(pieces: _Pieces, trunk: Int) -> Float:
     """The y of each piece. : (k,)"""
     y = (pieces.low + pieces.high) / 2  # what is alone in its channel runs in the middle
     channel = _channels(pieces, trunk)
@@ -222,13 +222,13 @@ def _heights(lines: _Lines, slot: Float) -> Float | None:
     many = int(slot.max()) + 1
     low, high = float(lines.low.max()), float(lines.high.min())
     pitch = min(_PITCH, (high - low) / many)
-    found = _between(lines) if pitch < _CLEAR and len(slot) <= _COUNTED else None
+    found = _slots_between(lines) if pitch < _CLEAR and len(slot) <= _COUNTED else None
     if found is None and high - low >= 1.0:
         return (low + high) / 2 + (slot - (many - 1) / 2) * pitch
     return found
 
 
-def _between(lines: _Lines) -> Float | None:
+def _slots_between(lines: _Lines) -> Float | None:
     """The y of lines that can be moved over heights of their own, in their order; None where there is too little room.
     : (n,)"""
     order = lines.order
@@ -371,13 +371,13 @@ def _fewest_crossings(pieces: _Pieces, members: Int, line: Int, of: _Lines) -> I
     for _ in range(_SWEEPS):
         was = order
         for k in was.tolist():
-            order = _moved(order, k, gain)
+            order = _move_one_line(order, k, gain)
         if (order == was).all():
             break
     return order
 
 
-def _moved(order: Int, k: int, gain: Float) -> Int:
+def _move_one_line(order: Int, k: int, gain: Float) -> Int:
     """The order with one line where that saves most crossings.
 
     Parameters

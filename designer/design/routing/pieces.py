@@ -119,19 +119,19 @@ def tidied(ways: Float) -> tuple[Float, Int]:
     for _ in range(2):
         keep = np.ones((k, v), dtype=bool)
         keep[:, 1:] = (np.abs(np.diff(ways, axis=1)) > 1e-6).any(axis=2)
-        ways, corners = _packed(ways, keep)
+        ways, corners = _pack_points(ways, keep)
         keep = np.ones((k, v), dtype=bool)
         before, after = ways[:, 1:-1] - ways[:, :-2], ways[:, 2:] - ways[:, 1:-1]
         keep[:, 1:-1] = ~((np.abs(before) < 1e-6) & (np.abs(after) < 1e-6)).any(axis=2)
         keep &= np.arange(v) < corners[:, None]
         # the last point stays even where the ones repeated behind it look straight
         keep[np.arange(k), corners - 1] = True
-        ways, corners = _packed(ways, keep)
+        ways, corners = _pack_points(ways, keep)
     most = max(2, int(corners.max()) if k else 2)
     return np.ascontiguousarray(ways[:, :most]), corners
 
 
-def _packed(ways: Float, keep: Bool) -> tuple[Float, Int]:
+def _pack_points(ways: Float, keep: Bool) -> tuple[Float, Int]:
     """The kept points of each way moved to the front, the last one repeated. : (k, v, 2), (k,)"""
     corners = keep.sum(axis=1)
     order = np.argsort(~keep, axis=1, kind="stable")

@@ -108,7 +108,7 @@ class _Router:
 
     def grid(self, container: int) -> Grid | None:
         if container not in self.grids:
-            children = self._inside(container)
+            children = self._children_of(container)
             self.grids[container] = container_grid(self.scene.rect, children, container) if len(children) else None
         return self.grids[container]
 
@@ -127,13 +127,13 @@ class _Router:
             own = (top_a[siblings] == self.a[siblings]) & (top_b[siblings] == self.b[siblings])
             mesh = turn_meshes(rect, links, own, self.kind, self.above)
             untangle_bows(rect, links, mesh)
-        bends = self._bent(top_a, top_b, meet, side_a, side_b)
+        bends = self._manual_corners(top_a, top_b, meet, side_a, side_b)
         link, end, box = self._outwards(steps)
         drawn = np.asarray((~np.isnan(bends[..., 0])).any(axis=1), dtype=np.bool_)
         self._turn_shut((link, end, self.scene.parent[box]), (top_a, top_b), (side_a, side_b), drawn)
         centre = rect[:, :2] + rect[:, 2:] / 2
         parts = _Parts()
-        at, astray = self._held(side_a, side_b), set[int]()
+        at, astray = self._touch_points(side_a, side_b), set[int]()
         links, ends = np.concatenate((link, siblings)), np.concatenate((end, np.full(len(siblings), -1)))
         boxes = np.concatenate((box, top_a[siblings]))
         # the innermost first: where they come out is where the next goes on
@@ -157,7 +157,7 @@ class _Router:
                 self.kind[rows],
                 np.where(out[:, None, None], np.nan, bends[rows]),
             )
-            for led, points, corners in self._led(self.scene.parent[boxes[some]], pieces):
+            for led, points, corners in self._lead_pieces(self.scene.parent[boxes[some]], pieces):
                 end = which[led]
                 parts.add(rows[led], np.where(end == 1, -step, step), end, points, corners)
                 last = points[np.arange(len(led)), corners - 1, np.where(pieces.side_p[led] % 2 == 1, 0, 1)]
@@ -166,7 +166,7 @@ class _Router:
             astray |= self._lost_of(rows)
         ways = parts.together(k)
         if astray and self._touched is None:
-            ways = put(ways, dict(self._through(sorted(astray), meet, (side_a, side_b))))
+            ways = put(ways, dict(self._direct_ways(sorted(astray), meet, (side_a, side_b))))
         return tidied(ways)[0]
 
     def _lost_of(self, rows: Int) -> set[int]:
@@ -175,7 +175,7 @@ class _Router:
         self._lost = []
         return lost
 
-    def _through(self, rows: list[int], meet: Int, sides: tuple[Int, Int]) -> Iterator[tuple[int, Float]]:
+    def _direct_ways(self, rows: list[int], meet: Int, sides: tuple[Int, Int]) -> Iterator[tuple[int, Float]]:
         """Ways of links that cannot be led container by container: where boxes stand right at each other, the only way
         out of one may come in again elsewhere. They are searched for through all containers around both ends at once,
         and where something is right at the border of one of those, outside of it too.
@@ -191,7 +191,7 @@ class _Router:
                 around = sorted({*chain} - {whole})
                 key = (whole, *around)
                 if key not in known:
-                    held = np.concatenate([self._inside(container) for container in key])
+                    held = np.concatenate([self._children_of(container) for container in key])
                     held = held[~np.isin(held, around)]
                     grid = container_grid(rect, held, whole) if len(held) else None
                     known[key] = None if grid is None else (Astray(grid), rect[held])
@@ -210,7 +210,7 @@ class _Router:
                 if not shut[list(key)].any():
                     break
 
-    def _held(self, side_a: Int, side_b: Int) -> tuple[Float, Float]:
+    def _touch_points(self, side_a: Int, side_b: Int) -> tuple[Float, Float]:
         """Where along their sides links touch their boxes, NaN where that is free. : (k,), (k,)"""
         if self._touched is None:
             return np.full(len(self.a), np.nan), np.full(len(self.a), np.nan)
@@ -281,7 +281,7 @@ class _Router:
             if shut(one, side):
                 self._shut.setdefault(one, []).extend((side, low, high) for low, high in shut(one, side))
 
-    def _bent(self, top_a: Int, top_b: Int, meet: Int, side_a: Int, side_b: Int) -> Float:
+    def _manual_corners(self, top_a: Int, top_b: Int, meet: Int, side_a: Int, side_b: Int) -> Float:
         """Corners of links drawn by hand whose ways are free, NaN elsewhere; their boxes are left there. : (k, c, 2)"""
         rect, free = self.scene.rect, dict[int, Float]()
         for row, points in sorted(self._bends.items()):
@@ -290,7 +290,7 @@ class _Router:
                 continue
             origin = self.scene.origin[whole] if whole >= 0 else np.zeros(2)
             drawn = bent_way(rect[a], rect[b], points + origin)
-            if drawn is not None and is_free(drawn.way, rect[self._inside(whole)]):
+            if drawn is not None and is_free(drawn.way, rect[self._children_of(whole)]):
                 free[row], side_a[row], side_b[row] = drawn.bends, drawn.side_a, drawn.side_b
         found = np.full((len(top_a), max((len(points) for points in free.values()), default=0), 2), np.nan)
         for row, points in free.items():
@@ -306,7 +306,7 @@ class _Router:
         order = np.lexsort((end, link))
         return link[order], end[order], box[order]
 
-    def _led(self, container: Int, pieces: Pieces) -> Iterator[tuple[Int, Float, Int]]:
+    def _lead_pieces(self, container: Int, pieces: Pieces) -> Iterator[tuple[Int, Float, Int]]:
         """Lead pieces through their containers, each as if it were at the origin: equal pieces get equal paths.
 
         Yields which are led through a container, their points, and how many corners each has.
@@ -321,9 +321,9 @@ class _Router:
         for rows in _split(2 * container + apart):
             whole = int(container[rows[0]])
             if whole < 0:
-                points, corners, lost = lead(rect[self._inside(-1)], self.grid(-1), -1, local.some(rows), coarse)
+                points, corners, lost = lead(rect[self._children_of(-1)], self.grid(-1), -1, local.some(rows), coarse)
             else:
-                held = np.concatenate((rect[self._inside(whole)], rect[[whole]]))
+                held = np.concatenate((rect[self._children_of(whole)], rect[[whole]]))
                 shut = [] if apart[rows[0]] else self._shut.get(whole, [])
                 if shut:
                     held = _with_sills(held, sorted(shut))
@@ -331,14 +331,14 @@ class _Router:
                 inside = local.some(rows)
                 inside = inside._replace(bends=inside.bends[:, ~np.isnan(inside.bends[..., 0]).all(axis=0)])
                 equal = (held.tobytes(), *(np.ascontiguousarray(part).tobytes() for part in inside))
-                points, corners, lost = _known((coarse, *equal), partial(_led, coarse, *equal))
+                points, corners, lost = _known((coarse, *equal), partial(_lead_pieces, coarse, *equal))
                 if shut:
                     points = np.clip(points, 0.0, rect[whole, 2:])
                 points = points + rect[whole, :2]
             self._lost += order[rows][list(lost)].tolist()
             yield order[rows], points, corners
 
-    def _inside(self, container: int) -> Int:
+    def _children_of(self, container: int) -> Int:
         first, last = np.searchsorted(self._parents, [container, container + 1])
         return self._children[first:last]
 
@@ -366,7 +366,7 @@ def _with_sills(held: Float, shut: list[tuple[int, float, float]]) -> Float:
 _known: Interned[Led] = Interned(4096)
 
 
-def _led(coarse: bool, rects: bytes, *parts: bytes) -> Led:
+def _lead_pieces(coarse: bool, rects: bytes, *parts: bytes) -> Led:
     """Ways through a container that is at the origin, stated as bytes: its contents and itself, then the pieces."""
     rect = np.frombuffer(rects).reshape(-1, 4)
     own = len(rect) - 1

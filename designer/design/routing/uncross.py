@@ -98,7 +98,7 @@ def uncrossed(field: Field, plain: Float) -> Laid:
         return now
     left = min(_TRIED, _WORK // max(1, len(plain)))
     while now.places and left:
-        for other in _others(field, now):
+        for other in _alternatives(field, now):
             new = _laid(field, other)
             left -= 1
             if new.places < now.places and new.cost < now.cost:
@@ -136,7 +136,7 @@ def _turned_round(field: Field, ways: Float) -> int:
     return int(pairs.sum())
 
 
-def _others(field: Field, now: Laid) -> Iterator[Float]:
+def _alternatives(field: Field, now: Laid) -> Iterator[Float]:
     """Ways that may cross less often."""
     yield from _in_order(field, now.plain, now.ways)
     if len(now.plain) > _SEARCHED:
@@ -145,7 +145,7 @@ def _others(field: Field, now: Laid) -> Iterator[Float]:
         plain = put(now.plain.copy(), {n: way})
         yield plain
         yield from _in_order(field, plain, plain)
-    yield from _swapped(field, now)
+    yield from _swap_ends(field, now)
 
 
 def _in_order(field: Field, plain: Float, ways: Float) -> Iterator[Float]:
@@ -163,12 +163,12 @@ def _in_order(field: Field, plain: Float, ways: Float) -> Iterator[Float]:
     place = np.concatenate(at)
     new = place.copy()
     new[some[np.lexsort((np.concatenate(turns)[some], key))]] = place[some[np.lexsort((place[some], key))]]
-    found = _moved(field, plain, corners, new)
+    found = _shift_ends(field, plain, corners, new)
     if found is not None:
         yield found
 
 
-def _swapped(field: Field, now: Laid) -> Iterator[Float]:
+def _swap_ends(field: Field, now: Laid) -> Iterator[Float]:
     """Pairs of links that cross and begin at the same side of a box, in each other's place."""
     corners = tidied(now.plain)[1]
     box = np.stack((field.pieces.p, field.pieces.q)) * 4 + np.stack((field.pieces.side_p, field.pieces.side_q))
@@ -183,7 +183,7 @@ def _swapped(field: Field, now: Laid) -> Iterator[Float]:
                     continue
                 new = place.copy()
                 new[one, i], new[other, j] = place[other, j], place[one, i]
-                found = _moved(field, now.plain, corners, new.ravel())
+                found = _shift_ends(field, now.plain, corners, new.ravel())
                 if found is not None:
                     tried += 1
                     yield found
@@ -208,7 +208,7 @@ def _at_ports(field: Field, ways: Float) -> Bool:
     return np.concatenate(found)
 
 
-def _moved(field: Field, plain: Float, corners: Int, place: Float) -> Float | None:
+def _shift_ends(field: Field, plain: Float, corners: Int, place: Float) -> Float | None:
     """Ways that begin and end elsewhere along their sides, in their shape where that is free; None where one is not.
 
     Parameters
@@ -228,7 +228,7 @@ def _moved(field: Field, plain: Float, corners: Int, place: Float) -> Float | No
         for end, points in ((0, slice(0, 2)), (1, slice(last - 1, None))):
             if shifted[end, n]:
                 ways[n, points, 0 if axes[end, n] else 1] = place[end * k + n]
-        shorter = _shortened(ways[n, : last + 1], field.held)
+        shorter = _shorten_way(ways[n, : last + 1], field.held)
         ways[n, : len(shorter)], ways[n, len(shorter) :] = shorter, shorter[-1]
     rerouted = (corners[some] < 3) | np.isin(some, over_boxes(field.grid, ways, field.held))
     again = some[rerouted]
@@ -243,7 +243,7 @@ def _moved(field: Field, plain: Float, corners: Int, place: Float) -> Float | No
     return ways
 
 
-def _shortened(way: Float, held: Float) -> Float:
+def _shorten_way(way: Float, held: Float) -> Float:
     """A way without steps aside that it need not take. : (v, 2)"""
     n = 0
     while n + 4 < len(way):
@@ -260,7 +260,7 @@ def _shortened(way: Float, held: Float) -> Float:
 
 def crossed(ways: Float) -> tuple[Int, int]:
     """How many times each way crosses others, and at how many places ways cross. : (k, v, 2) → (k,)"""
-    one, other, at = _met(ways)
+    one, other, at = _find_crossings(ways)
     found = np.zeros(len(ways), dtype=np.int64)
     np.add.at(found, one, 1)
     np.add.at(found, other, 1)
@@ -269,12 +269,12 @@ def crossed(ways: Float) -> tuple[Int, int]:
 
 def _pairs(ways: Float) -> list[tuple[int, int]]:
     """Ways that cross, each pair once, the one that crosses oftenest first."""
-    one, other, _ = _met(ways)
+    one, other, _ = _find_crossings(ways)
     pairs, count = np.unique(np.sort(np.column_stack((one, other)), axis=1), axis=0, return_counts=True)
     return [(i, j) for i, j in pairs[np.argsort(-count, kind="stable")].tolist()]
 
 
-def _met(ways: Float) -> tuple[Int, Int, Float]:
+def _find_crossings(ways: Float) -> tuple[Int, Int, Float]:
     """Ways that cross and where: the upright one, the level one, x and y. : (c,), (c,), (c, 2)"""
     k, v, _ = ways.shape
     pieces = np.concatenate((ways[:, :-1], ways[:, 1:]), axis=2).reshape(-1, 4)

@@ -90,7 +90,9 @@ class Account:
         sort
             Members of a tie of the same sort are listed once: the first represents all of them.
         """
-        binding, after = ([b for held in each for b in _named(held, words, sort)] for each in (self.binding, self.next))
+        binding, after = (
+            [b for held in each for b in _name_bottlenecks(held, words, sort)] for each in (self.binding, self.next)
+        )
         return tuple(binding), tuple(after)
 
     def parts(
@@ -98,13 +100,13 @@ class Account:
     ) -> tuple[Spent, ...]:
         """Where the time goes, the longest first; parameters as of `bottlenecks`."""
         return tuple(
-            Spent(tuple(_named(Held(tie, None, (None,) * len(tie), spent / self.value), words, sort)), spent)
+            Spent(tuple(_name_bottlenecks(Held(tie, None, (None,) * len(tie), spent / self.value), words, sort)), spent)
             for tie, spent in self.spent.items()
             if spent > 0
         )
 
 
-def _named(
+def _name_bottlenecks(
     held: Held, words: Callable[[Resource], Bottleneck], sort: Callable[[Resource], Hashable] | None
 ) -> list[Bottleneck]:
     found: list[Bottleneck] = []
@@ -147,7 +149,7 @@ def named(
     """
     found: dict[str, Bottleneck] = {}
     for tie, share in spent.items():
-        for one in _named(Held(tie, None, (None,) * len(tie), share), words, sort):
+        for one in _name_bottlenecks(Held(tie, None, (None,) * len(tie), share), words, sort):
             known = found.get(one.id)
             found[one.id] = one if known is None else replace(known, share=known.share + share)
     return tuple(sorted(found.values(), key=lambda one: -one.share))
@@ -189,7 +191,7 @@ def account(time: Time, bands: Mapping[str, Ends], *, floor: float = 0.0, explai
     low = min(value, max(low, floor))
     if not explained or value <= 0:
         return Account(value, low, high)
-    every = [_held(tie, value, found[at], spent[tie] / value) for tie, at in tried]
+    every = [_held_by(tie, value, found[at], spent[tie] / value) for tie, at in tried]
     every.sort(key=_gain, reverse=True)
     # where no gain is worth naming, the best of them still is what the time consists of
     every = [held for k, held in enumerate(every) if not k or _gain(held) >= NOTICE_TOLERANCE]
@@ -199,7 +201,7 @@ def account(time: Time, bands: Mapping[str, Ends], *, floor: float = 0.0, explai
     binding = tuple(held for held in every if _gain(held) >= line)
     later = [held for held in every if _gain(held) < line]
     if len(later) < _NEXT_LIMIT:
-        later += _revealed(time, value, binding, later)
+        later += _next_bottlenecks(time, value, binding, later)
     return Account(value, low, high, binding, tuple(later[:_NEXT_LIMIT]), every_tie)
 
 
@@ -255,7 +257,7 @@ def _candidates(time: Time, found: Mapping[Tie, float]) -> dict[Tie, float]:
     return dict([(tie, spent) for tie, spent in found.items() if spent >= least][:most])
 
 
-def _held(tie: Tie, value: float, found: Float, share: float) -> Held:
+def _held_by(tie: Tie, value: float, found: Float, share: float) -> Held:
     gains = [value / float(one) if one > 0 else float("inf") for one in found]
     alone = tuple(gains[1:]) if len(gains) > 1 else (gains[0],) if len(tie) == 1 else (None,) * len(tie)
     return Held(tie, gains[0], alone, share)
@@ -265,7 +267,7 @@ def _gain(held: Held) -> float:
     return max(one for one in (held.gain, *held.alone, 1.0) if one is not None)
 
 
-def _revealed(time: Time, value: float, binding: Sequence[Held], known: Sequence[Held]) -> list[Held]:
+def _next_bottlenecks(time: Time, value: float, binding: Sequence[Held], known: Sequence[Held]) -> list[Held]:
     """What holds the time back once what binds is twice as fast, and was not named.
 
     As of every other resource, half of its seconds must be worth naming against the time as drawn.

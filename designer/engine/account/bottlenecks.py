@@ -99,7 +99,7 @@ class Resources:
         if resource >= network.n_resources:
             limit = self.limits[resource - network.n_resources]
             return Bottleneck(
-                "limit", limit.id, limit.label, f"{format_quantity(limit.capacity, 'rate')}, {_shared(users)}"
+                "limit", limit.id, limit.label, f"{format_quantity(limit.capacity, 'rate')}, {_sharing_text(users)}"
             )
         capacity = float(network.capacity_of(np.array([resource]))[0])
         if resource >= network.n_link_resources:
@@ -111,7 +111,7 @@ class Resources:
                 "part",
                 network.net.path(part),
                 f"{label} ({what})",
-                f"{what} {format_quantity(capacity, 'rate')}, {_shared(users)}",
+                f"{what} {format_quantity(capacity, 'rate')}, {_sharing_text(users)}",
             )
         channel = network.resource_channel(resource)
         why = f"{format_quantity(capacity, 'rate')} raw"
@@ -123,10 +123,10 @@ class Resources:
             why += f" ({network.quantity_status(channel >> 1)})"
         # a half-duplex link is one resource for both directions, so it must not be stated as one of them
         label = network.channel_label(channel, both_ways=not network.full[channel >> 1])
-        return Bottleneck("channel", network.channel_id(channel), label, f"{why}, {_shared(users)}")
+        return Bottleneck("channel", network.channel_id(channel), label, f"{why}, {_sharing_text(users)}")
 
 
-def _shared(users: int) -> str:
+def _sharing_text(users: int) -> str:
     return "used by one flow" if users == 1 else f"shared by {users} flows"
 
 

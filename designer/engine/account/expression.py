@@ -155,7 +155,7 @@ def _seconds(time: Time, slower: Slower | Scenario, worst: dict[int, Float | flo
         case Tied(resources, value, estimate):
             longer = worst.get(id(resources))
             if longer is None:
-                longer = worst[id(resources)] = _worst(resources, slower)
+                longer = worst[id(resources)] = _largest_slowdown(resources, slower)
             return value * longer * slower.get(estimate, 1.0)
         case Sum(parts, times, estimate):
             total: Float | float = 0.0
@@ -163,48 +163,48 @@ def _seconds(time: Time, slower: Slower | Scenario, worst: dict[int, Float | flo
                 total = total + _seconds(part, slower, worst)
             return total * times * slower.get(estimate, 1.0)
         case Longest(parts) | Least(parts):
-            best = _most if isinstance(time, Longest) else _fewest
+            best = _maximum if isinstance(time, Longest) else _minimum
             found = _seconds(parts[0], slower, worst)
             for part in parts[1:]:
                 found = best(found, _seconds(part, slower, worst))
             return found
         case Roofline((one, other), sharpness):
-            return _meeting(_seconds(one, slower, worst), _seconds(other, slower, worst), sharpness)
+            return _smooth_maximum(_seconds(one, slower, worst), _seconds(other, slower, worst), sharpness)
         case Hidden(work, traffic, share):
             shown = _seconds(work, slower, worst)
-            return shown + _most(0.0, _seconds(traffic, slower, worst) - share * shown)
+            return shown + _maximum(0.0, _seconds(traffic, slower, worst) - share * shown)
         case Filling(first, second, times):
             return times * (_seconds(first, slower, worst) * _seconds(second, slower, worst)) ** 0.5
         case Solved():
-            return _solved(time, slower)
+            return _solve_time(time, slower)
 
 
-def _meeting(one: Float | float, other: Float | float, sharpness: float) -> Float | float:
-    top = _most(one, other)
+def _smooth_maximum(one: Float | float, other: Float | float, sharpness: float) -> Float | float:
+    top = _maximum(one, other)
     # the shorter over the longer: powers of small times would vanish
-    ratio = _fewest(one, other) / np.maximum(top, np.finfo(float).tiny)
+    ratio = _minimum(one, other) / np.maximum(top, np.finfo(float).tiny)
     return top * (1 + ratio**sharpness) ** (1 / sharpness)
 
 
-def _worst(resources: Tie, slower: Slower | Scenario) -> Float | float:
+def _largest_slowdown(resources: Tie, slower: Slower | Scenario) -> Float | float:
     # resources that vary in the same way have one array
     mine = {id(by): by for resource in resources if (by := slower.get(resource)) is not None}
     longest: Float | float = 0.0 if all(resource in slower for resource in resources) else 1.0
     for by in mine.values():
-        longest = _most(longest, by)
+        longest = _maximum(longest, by)
     return longest
 
 
-def _most(one: Float | float, other: Float | float) -> Float | float:
+def _maximum(one: Float | float, other: Float | float) -> Float | float:
     # numbers are most of an expression, and comparing them as arrays takes longer
     return max(one, other) if isinstance(one, float) and isinstance(other, float) else np.maximum(one, other)
 
 
-def _fewest(one: Float | float, other: Float | float) -> Float | float:
+def _minimum(one: Float | float, other: Float | float) -> Float | float:
     return min(one, other) if isinstance(one, float) and isinstance(other, float) else np.minimum(one, other)
 
 
-def _solved(time: Solved, slower: Slower | Scenario) -> Float | float:
+def _solve_time(time: Solved, slower: Slower | Scenario) -> Float | float:
     mine = {resource for tie in time.ties for resource in tie} | set(time.estimates)
     # a run that says what holds it back may depend on anything
     varied = {key: np.atleast_1d(by) for key, by in slower.items() if key in mine or time.held is not None}
@@ -247,30 +247,35 @@ def shares(time: Time, slower: Scenario | None = None, *, derived: bool = True) 
 def _shares(time: Time, times: float, slower: Scenario, derived: bool) -> Iterator[tuple[Tie, float]]:  # noqa: C901, PLR0912
     match time:
         case Term(resource):
-            yield (resource,), times * _at(time, slower)
+            yield (resource,), times * _seconds_at(time, slower)
         case Tied(resources):
             # those that are faster than the others hold nothing back
             each = [slower.get(resource, 1.0) for resource in resources]
             top = max(each) * (1 - TIED) if slower else 1.0
-            yield tuple(r for r, by in zip(resources, each, strict=True) if by >= top), times * _at(time, slower)
+            yield (
+                tuple(r for r, by in zip(resources, each, strict=True) if by >= top),
+                times * _seconds_at(time, slower),
+            )
         case Sum(parts, count, estimate):
             factor = times * count * float(slower.get(estimate, 1.0))
             for part in parts:
                 yield from _shares(part, factor, slower, derived)
         case Longest(parts):
-            values = [_at(part, slower) for part in parts]
+            values = [_seconds_at(part, slower) for part in parts]
             top = [part for part, value in zip(parts, values, strict=True) if value >= max(values) * (1 - TIED)]
-            yield from (_tied(top, times, slower, derived) if len(top) > 1 else _shares(top[0], times, slower, derived))
+            yield from (
+                _split_ties(top, times, slower, derived) if len(top) > 1 else _shares(top[0], times, slower, derived)
+            )
         case Least(parts):
-            yield from _shares(min(parts, key=lambda part: _at(part, slower)), times, slower, derived)
+            yield from _shares(min(parts, key=lambda part: _seconds_at(part, slower)), times, slower, derived)
         case Roofline(parts, sharpness):
-            whole = _at(time, slower)
+            whole = _seconds_at(time, slower)
             for part in parts:
                 # by the derivative of the norm: the shares of both add up to the whole
-                share = (_at(part, slower) / whole) ** (sharpness - 1) if whole > 0 else 0.0
+                share = (_seconds_at(part, slower) / whole) ** (sharpness - 1) if whole > 0 else 0.0
                 yield from _shares(part, times * share, slower, derived)
         case Hidden(work, traffic, share):
-            hides, hidden = _at(work, slower), _at(traffic, slower)
+            hides, hidden = _seconds_at(work, slower), _seconds_at(traffic, slower)
             left = hidden - share * hides
             if left <= 0:
                 yield from _shares(work, times, slower, derived)
@@ -278,21 +283,21 @@ def _shares(time: Time, times: float, slower: Scenario, derived: bool) -> Iterat
                 yield from _shares(work, times * (1 - share), slower, derived)
                 yield from _shares(traffic, times, slower, derived)
         case Filling(first, second, count):
-            a, b = _at(first, slower), _at(second, slower)
+            a, b = _seconds_at(first, slower), _seconds_at(second, slower)
             if a > 0 and b > 0:
                 half = times * count * sqrt(a * b) / 2
                 yield from _shares(first, half / a, slower, derived)
                 yield from _shares(second, half / b, slower, derived)
         case Solved():
-            known = dict.fromkeys(time.ties, 0.0) if time.held is None and not derived else _spent(time, slower)
+            known = dict.fromkeys(time.ties, 0.0) if time.held is None and not derived else _time_of_ties(time, slower)
             yield from ((tie, times * spent) for tie, spent in known.items())
 
 
-def _at(time: Time, slower: Scenario) -> float:
+def _seconds_at(time: Time, slower: Scenario) -> float:
     return float(seconds(time, slower))
 
 
-def _tied(parts: Iterable[Time], times: float, slower: Scenario, derived: bool) -> Iterator[tuple[Tie, float]]:
+def _split_ties(parts: Iterable[Time], times: float, slower: Scenario, derived: bool) -> Iterator[tuple[Tie, float]]:
     """Parts that are equally long: what each shares out, and all of them hold back the rest together."""
     each = [shares(part, slower, derived=derived) for part in parts]
     common = [min(one.get(tie, 0.0) for one in each) for tie in each[0]]
@@ -317,10 +322,10 @@ def _tied(parts: Iterable[Time], times: float, slower: Scenario, derived: bool) 
 _STEP_TOLERANCE: Final = 1e-3
 
 
-def _spent(time: Solved, base: Scenario) -> Mapping[Tie, float]:
+def _time_of_ties(time: Solved, base: Scenario) -> Mapping[Tie, float]:
     if time.held is not None:
         return time.held(base)
-    whole = _at(time, base)
+    whole = _seconds_at(time, base)
     found: dict[Tie, float] = {}
     for tie in time.ties:
         longer = time.solve({**base, **{resource: base.get(resource, 1.0) * (1 + _STEP_TOLERANCE) for resource in tie}})

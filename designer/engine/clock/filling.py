@@ -28,11 +28,11 @@ Bottleneck = tuple[int, ...]
 def allocate(works: Sequence[Work], capacity: Mapping[int, float]) -> list[tuple[float, Bottleneck]]:
     """Rate of each work and what holds it back; a work on a resource without capacity gets nothing."""
     if len(works) == 1:
-        return [_alone(works[0], capacity)]
+        return [_rate_alone(works[0], capacity)]
     return _fill(works, capacity) if len(works) < MANY else _solve(works, capacity)
 
 
-def _alone(work: Work, capacity: Mapping[int, float]) -> tuple[float, Bottleneck]:
+def _rate_alone(work: Work, capacity: Mapping[int, float]) -> tuple[float, Bottleneck]:
     shape = work.shape
     rate, bottleneck = shape.cap, []
     for resource, usage in shape.uses:

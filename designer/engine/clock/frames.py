@@ -161,7 +161,7 @@ class Frames:
         np.maximum.at(most, self._which, np.abs(self._change))
         return most
 
-    def _until(self, time: float) -> Float:
+    def _cumulative_areas(self, time: float) -> Float:
         """Areas from the start to a time. : (k,)"""
         kept, rows = self._block(time)
         begin = self._at[kept]
@@ -176,7 +176,7 @@ class Frames:
         """Mean loads between two times; those of the instant where there is nothing between. : (k,)"""
         if end <= begin:
             return self.at(end)
-        found = (self._until(end) - self._until(begin)) / (end - begin)
+        found = (self._cumulative_areas(end) - self._cumulative_areas(begin)) / (end - begin)
         return np.where(np.abs(found) <= _NOTHING_TOLERANCE * self._peak, 0.0, found)
 
     def shares(self, load: Float, time: float) -> Float:
@@ -207,7 +207,7 @@ class Frames:
         if not len(shown) or count < 1:
             return np.zeros(max(count, 0)), np.full(max(count, 0), -1)
         edges = np.linspace(begin, max(end, begin), count + 1)
-        area = np.stack([self._until(at)[shown] for at in edges.tolist()])
+        area = np.stack([self._cumulative_areas(at)[shown] for at in edges.tolist()])
         room = (end - begin) / count * self._capacity[shown]
         gone = np.diff(area, axis=0)
         share = np.divide(gone, room, out=np.zeros_like(gone), where=room > 0)

@@ -74,7 +74,7 @@ def interruptions(run: Run) -> tuple[Interruption, ...]:
     hit = [*_stuns(run), *_failures(run)]
     down = {(one.program, one.begin) for one in hit}
     # a program that starts again is not informed that its parts are gone as well
-    hit += [one for one in _changed(run) if (one.program, one.begin) not in down]
+    hit += [one for one in _reduced_resources(run) if (one.program, one.begin) not in down]
     return tuple(sorted(hit, key=lambda one: (one.begin, one.program)))
 
 
@@ -115,11 +115,11 @@ def _failures(run: Run) -> Iterator[Interruption]:
             next_failure = failed[k + 1] if k + 1 < len(failed) else math.inf
             end = min(then, next_failure)
             gone = {number for at, number, capacity in run.changes if at == begin and capacity <= 0}
-            what = _named(run.table, sorted(gone)) if gone else ""
+            what = _name_reduced(run.table, sorted(gone)) if gone else ""
             yield Interruption(program, Cause.FAILURE, begin, min(end, run.end), what, end <= run.end)
 
 
-def _changed(run: Run) -> Iterator[Interruption]:
+def _reduced_resources(run: Run) -> Iterator[Interruption]:
     """Links and parts that had less than drawn while a program used them; those hit at one time listed once."""
     table = run.table
     speeds = {number for numbers in table.machines.values() for number in numbers}
@@ -161,10 +161,10 @@ def _changed(run: Run) -> Iterator[Interruption]:
                 )
     for (_, at, cause), one in found.items():
         hit = [n for n, times in spans.items() if any((t, c) == (at, cause) for t, _, c in times)]
-        yield replace(one, what=_named(table, hit), left=least[at, cause])
+        yield replace(one, what=_name_reduced(table, hit), left=least[at, cause])
 
 
-def _named(table: ResourceTable, numbers: Sequence[int]) -> str:
+def _name_reduced(table: ResourceTable, numbers: Sequence[int]) -> str:
     """What was hit, by all its resources: the part whose links they are, one link, or the place that holds all."""
     network = table.network
     net = network.net

@@ -217,7 +217,7 @@ def answer(
     times = settled(known, program, job.place) if not neighbours else None
     if times and _one_by_one(known, program, times):
         played = cache(lambda: run_with(NO_CHANGES))
-        return _settled(known, program, times, played, bands, explained)
+        return _settled_answer(known, program, times, played, bands, explained)
     run = run_with(NO_CHANGES)
     stuck = next((f for f in run.findings if f.code == "CLOCK-STUCK"), None)
     if stuck is not None:
@@ -264,14 +264,14 @@ def _steady(prices: Prices, jobs: Sequence[Job], changes: Changes, cancelled: Ca
         if not endless(program, step):
             watched[job.name] = step
     if not watched:
-        return play(prices, jobs, changes=changes, until=_until(jobs), cancelled=cancelled)
+        return play(prices, jobs, changes=changes, until=_observation_end(jobs), cancelled=cancelled)
     # what others do is seen over several items, what they do at random over many
     random = any(job.program is None or job.name not in watched for job in jobs if not _streams(job))
     least = (PERIODS_LIMIT if random else PATTERN_LIMIT) if len(jobs) > 1 else 0
     return settle(prices, jobs, watched, changes=changes, cancelled=cancelled, least=least)[0]
 
 
-def _until(jobs: Sequence[Job]) -> float:
+def _observation_end(jobs: Sequence[Job]) -> float:
     """When a run in which nothing settles is seen for long enough; all items that arrive periodically are equivalent
     [s]."""
     found = 0.0
@@ -330,7 +330,7 @@ def settling(prices: Prices, job: Job) -> Settling | None:
     return price.settle if isinstance(price, Expansion) else None
 
 
-def _settled(
+def _settled_answer(
     prices: Prices, program: Program, times: Mapping[str, Time], played: Callable[[], Run], bands: bool, explained: bool
 ) -> Answer:
     """The answer of a program from the expressions of what it measures."""
@@ -454,7 +454,7 @@ def banded(
     return {
         name: Estimate(
             value,
-            _least(value, math.sqrt(below[name]), measured(program, name)),
+            _low_end(value, math.sqrt(below[name]), measured(program, name)),
             value + math.sqrt(above[name]),
             measured(program, name).unit,
             sources,
@@ -463,7 +463,7 @@ def banded(
     }
 
 
-def _least(value: float, below: float, measure: Measure) -> float:
+def _low_end(value: float, below: float, measure: Measure) -> float:
     """The low end of a band; waiting times never fall to 0."""
     if measure.of == "requests" and value > 0:
         return value * math.exp(-below / value)

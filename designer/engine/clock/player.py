@@ -230,7 +230,7 @@ class _Player:
         done = not self.clock.stopped and self.clock.idle
         # what is still under way at the end of a run cut short is not stuck
         cut_short = self.clock.stopped or self.clock.cut or (until < math.inf and not done)
-        stuck = [] if cut_short else self._stuck()
+        stuck = [] if cut_short else self._stuck_findings()
         if self.clock.cut:
             text = f"ended at {end:g} s after {self.clock.events:,} events"
             self.findings[Finding("CLOCK-LONG", Severity.WARNING, text, (), "simulate a shorter time")] = None
@@ -308,7 +308,7 @@ class _Player:
                 above.began = task.began if math.isnan(above.began) else min(above.began, task.began)
         return found
 
-    def _stuck(self) -> list[Finding]:
+    def _stuck_findings(self) -> list[Finding]:
         """Programs that can never go on, and what they wait for."""
         found: list[Finding] = []
         table = self.prices.table
@@ -324,12 +324,12 @@ class _Player:
                 if len(names) > _NAMED_LIMIT:
                     stated += f" and {len(names) - _NAMED_LIMIT} more"
                 what = f"{task.step} of item {task.number + 1} waits for {stated}"
-                found.append(_stuck(player.job.name, what, names))
+                found.append(_stuck_findings(player.job.name, what, names))
                 break
             else:
                 what = process.waits_for()
                 if what and not player.live:
-                    found.append(_stuck(player.job.name, what, []))
+                    found.append(_stuck_findings(player.job.name, what, []))
         return found
 
 
@@ -340,7 +340,7 @@ def _chain(live: _Live | None) -> Iterable[int]:
         live = live.parent
 
 
-def _stuck(name: str, what: str, where: Sequence[str]) -> Finding:
+def _stuck_findings(name: str, what: str, where: Sequence[str]) -> Finding:
     remedy = "give what it waits for some capacity" if where else "let something end that it waits for"
     return Finding("CLOCK-STUCK", Severity.ERROR, f"{name} can never go on: {what}", tuple(where), remedy)
 
@@ -361,9 +361,9 @@ class _JobPlayer:
     def start(self, now: float) -> Iterable[Work]:
         works: list[Work] = []
         self._launch(self.process.start(now), self.process, None, -1, now, works)
-        return self._asked(works)
+        return self._track_works(works)
 
-    def _asked(self, works: list[Work]) -> list[Work]:
+    def _track_works(self, works: list[Work]) -> list[Work]:
         if self._drops:
             self._under_way += works
             if len(self._under_way) > _UNDER_WAY_LIMIT:
@@ -376,7 +376,7 @@ class _JobPlayer:
         works: list[Work] = []
         if not live.pending:
             self._end(live, now, works)
-        return self._asked(works)
+        return self._track_works(works)
 
     def _end(self, live: _Live, now: float, works: list[Work]) -> None:
         self.live -= 1

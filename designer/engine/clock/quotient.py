@@ -124,7 +124,7 @@ def _quotient(  # noqa: PLR0915
     numbers = [np.concatenate([getattr(cost, name) for cost in costs]) for name in names]
     numbers.append(np.concatenate([np.zeros(cost.n_works) if cost.after is None else cost.after for cost in costs]))
     single_work = np.where(given, 1 + np.arange(n), 0)
-    colour = mix(task, _turn(task, engine), single_work, *(rounded(values) for values in numbers))
+    colour = mix(task, _queue_positions(task, engine), single_work, *(rounded(values) for values in numbers))
     kind, single = np.zeros(n_res, dtype=np.int64), np.zeros(n_res, dtype=np.int64)
     kind[list(slots)] = list(slots.values())
     single[list(apart)] = 1 + np.arange(len(apart))
@@ -245,7 +245,7 @@ def _of_task(
     return tuple(found)
 
 
-def _turn(task: Int, engine: Int) -> Int:
+def _queue_positions(task: Int, engine: Int) -> Int:
     """Which work of its task on its engine each is: those that queue there come one after the other."""
     key = task * (int(engine.max(initial=0)) + 2) + engine + 1
     order = np.argsort(key, kind="stable")

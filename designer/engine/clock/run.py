@@ -337,13 +337,13 @@ class Run:
 
     def loaded(self, count: int) -> list[tuple[Bottleneck, int]]:
         """What carries most of its capacity in the mean, equivalent ones listed once, with its number."""
-        return [(self.table.bottleneck(k), k) for k, _ in self._ranked(count)]
+        return [(self.table.bottleneck(k), k) for k, _ in self._most_loaded(count)]
 
     def busiest(self, count: int) -> list[tuple[Bottleneck, float]]:
         """What carries most of its capacity in the mean, equivalent ones listed once, and that share [1]."""
-        return [(self.table.bottleneck(k), share) for k, share in self._ranked(count)]
+        return [(self.table.bottleneck(k), share) for k, share in self._most_loaded(count)]
 
-    def _ranked(self, count: int) -> list[tuple[int, float]]:
+    def _most_loaded(self, count: int) -> list[tuple[int, float]]:
         # only what represents others is loaded itself
         heads = np.unique(self.intervals.resource)
         if not len(heads):

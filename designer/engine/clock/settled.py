@@ -39,7 +39,7 @@ def settled(prices: Prices, program: Program, place: str) -> Mapping[str, Time] 
     """
     if program.recovery is not None or len(program.steps) > _STEPS_LIMIT:
         return None
-    if program.arrivals is not None and not _apart(program):
+    if program.arrivals is not None and not _is_periodic_chain(program):
         return None
     if any(step.every > 1 or step.draw != "fixed" for step in program.steps):
         return None
@@ -58,7 +58,7 @@ def settled(prices: Prices, program: Program, place: str) -> Mapping[str, Time] 
         return None
     answers: dict[str, Time] = {}
     for measure in program.measures:
-        time = each[measure.step] if measure.of == "throughput" else _measured(program, measure, times)
+        time = each[measure.step] if measure.of == "throughput" else _measure_time(program, measure, times)
         if time is None:
             return None
         answers[measure.name] = time
@@ -84,7 +84,7 @@ def _task(prices: Prices, task: Task, place: str) -> tuple[Time, _Taken] | None:
     """The time of a task alone, and what it takes."""
     unit, times = prices.unit(task)
     price = prices.price(unit, place)
-    taken = _taken(prices, price, place)
+    taken = _resource_use(prices, price, place)
     if isinstance(price, Cost):
         time = price.alone(times)
     else:
@@ -92,7 +92,7 @@ def _task(prices: Prices, task: Task, place: str) -> tuple[Time, _Taken] | None:
     return (time, taken) if time is not None and taken is not None else None
 
 
-def _taken(prices: Prices, price: Price, place: str) -> _Taken | None:
+def _resource_use(prices: Prices, price: Price, place: str) -> _Taken | None:
     """What a task takes of resources and engines; None where parts of it share some, so that only a run shows it."""
     if prices.times_alone:
         return frozenset()
@@ -106,7 +106,7 @@ def _taken(prices: Prices, price: Price, place: str) -> _Taken | None:
     found: dict[str, _Taken] = {}
     before: dict[str, frozenset[str]] = {}
     for step in program.steps:
-        mine = _taken(prices, prices.price(prices.unit(step.task)[0], place), place)
+        mine = _resource_use(prices, prices.price(prices.unit(step.task)[0], place), place)
         if mine is None or any(name not in found for name in step.after):
             return None
         before[step.name] = frozenset(step.after).union(*(before[name] for name in step.after))
@@ -116,19 +116,19 @@ def _taken(prices: Prices, price: Price, place: str) -> _Taken | None:
     return frozenset[int]().union(*found.values())
 
 
-def _chained(program: Program) -> bool:
+def _is_chain(program: Program) -> bool:
     """True if the steps of an item are done one after the other."""
     names = [step.name for step in program.steps]
     return all(step.after == ((names[k - 1],) if k else ()) for k, step in enumerate(program.steps))
 
 
-def _apart(program: Program) -> bool:
+def _is_periodic_chain(program: Program) -> bool:
     """True if items arrive periodically and their steps are a chain whose latency is measured."""
     periodic = program.arrivals is not None and program.arrivals.shape == "periodic" and program.batch == 1
     last = program.steps[-1].name
     return (
         periodic
-        and _chained(program)
+        and _is_chain(program)
         and not any(step.lags for step in program.steps)
         and any(measure.of == "latency" and measure.step == last for measure in program.measures)
     )
@@ -137,12 +137,12 @@ def _apart(program: Program) -> bool:
 def _in_turn(program: Program) -> bool:
     """True if no two tasks ever run at the same time: steps one after the other, and items as well."""
     if program.arrivals is not None:
-        return _apart(program)
+        return _is_periodic_chain(program)
     last = program.steps[-1].name
-    return _chained(program) and (program.times == 1 or lags_of(program)[0].get(last) == 1)
+    return _is_chain(program) and (program.times == 1 or lags_of(program)[0].get(last) == 1)
 
 
-def _measured(program: Program, measure: Measure, times: Mapping[str, Time]) -> Time | None:
+def _measure_time(program: Program, measure: Measure, times: Mapping[str, Time]) -> Time | None:
     if measure.of == "time" and not _waits_inside(program, measure.step):
         return times[measure.step]
     if measure.of == "latency" and program.arrivals is not None:

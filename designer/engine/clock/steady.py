@@ -100,7 +100,7 @@ def settle(
         If one of them never ends twice.
     """
     ends: dict[str, list[float]] = {name: [] for name in watched}
-    every = {job.name: _every(job.program) for job in jobs}
+    every = {job.name: _repeat_period(job.program) for job in jobs}
     settled: dict[str, bool] = dict.fromkeys(watched, False)
 
     def stop(task: TaskRun) -> bool:
@@ -125,5 +125,5 @@ def settle(
     return run, found
 
 
-def _every(program: Program | None) -> int:
+def _repeat_period(program: Program | None) -> int:
     return math.lcm(*(step.every for step in program.steps)) if program is not None else 1

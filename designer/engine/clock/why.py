@@ -57,7 +57,7 @@ def spans(run: Run, begin: float = 0.0, slower: Scenario | None = None, program:
     """
     found: list[Span] = []
     known: dict[int, Mapping[Tie, float]] = {}
-    for number in leaves(run, run.path(_last(run, program))):
+    for number in leaves(run, run.path(_last_task(run, program))):
         works = [run.works[k] for k in run.tasks[number].works if not math.isnan(run.works[k].ended)]
         if works:
             found += _of_work(run, max(works, key=lambda w: w.ended), begin, slower, known)
@@ -72,7 +72,7 @@ def held(run: Run, begin: float = 0.0, slower: Scenario | None = None, program: 
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _last(run: Run, program: str) -> int | None:
+def _last_task(run: Run, program: str) -> int | None:
     """The task of a program that ended last; None for all programs, -1 where none of it ended.
 
     Arrivals end when they come, whatever is done about them: they count only where nothing else has ended.

@@ -30,7 +30,7 @@ def price(prices: Prices, task: Rerouted, place: str) -> Price:
     found = left.price(task.task, place)
     numbers = _numbers(prices.network, left.network)
     if isinstance(found, Cost):
-        return _renumbered(found, numbers)
+        return _renumber_resources(found, numbers)
     whole: Expansion = found
     return replace(
         whole,
@@ -64,7 +64,7 @@ def _numbers(whole: Network, left: Network) -> Int:
     return found
 
 
-def _renumbered(cost: Cost, numbers: Int) -> Cost:
+def _renumber_resources(cost: Cost, numbers: Int) -> Cost:
     """The cost with each work for itself, by the resources of the whole."""
     each = every_work(cost)
 
@@ -89,18 +89,18 @@ class _Elsewhere:
 
     def start(self, now: float) -> Iterable[Item]:
         """What begins at once."""
-        return self._there(self.process.start(now))
+        return self._relocate_items(self.process.start(now))
 
     def finished(self, item: Item, now: float) -> Iterable[Item]:
         """What follows."""
         assert isinstance(item.task, Rerouted)
-        return self._there(self.process.finished(replace(item, task=item.task.task), now))
+        return self._relocate_items(self.process.finished(replace(item, task=item.task.task), now))
 
     def waits_for(self) -> str:
         """What the process waits for."""
         return self.process.waits_for()
 
-    def _there(self, items: Iterable[Item]) -> Iterable[Item]:
+    def _relocate_items(self, items: Iterable[Item]) -> Iterable[Item]:
         there = (replace(item, task=replace(self.on, task=item.task)) for item in items)
         return Restart(there) if isinstance(items, Restart) else list(there)
 

@@ -109,12 +109,12 @@ class Incidence:
         weight = _floats("weight", self.weight, n_activities)
         _refuse("weight", ~((weight > 0) & np.isfinite(weight)), "must be finite and above 0")
         ptr, resource, usage = _without_twins(ptr, resource, usage, len(capacity))
-        self._put("ptr", ptr)
-        self._put("resource", resource.astype(np.int32))
-        self._put("usage", usage)
-        self._put("capacity", capacity)
-        self._put("weight", weight)
-        self._put("demand", _demand(self.demand, n_activities))
+        self._set_array("ptr", ptr)
+        self._set_array("resource", resource.astype(np.int32))
+        self._set_array("usage", usage)
+        self._set_array("capacity", capacity)
+        self._set_array("weight", weight)
+        self._set_array("demand", _demand(self.demand, n_activities))
 
     @classmethod
     def from_rows(
@@ -249,7 +249,7 @@ class Incidence:
             When the length differs or a capacity is not above 0.
         """
         twin = self._twin()
-        twin._put("capacity", _capacity(capacity, self.n_resources))
+        twin._set_array("capacity", _capacity(capacity, self.n_resources))
         return twin
 
     def with_demand(self, demand: ArrayLike) -> Incidence:
@@ -261,7 +261,7 @@ class Incidence:
             When the length differs or a demand is negative.
         """
         twin = self._twin()
-        twin._put("demand", _demand(demand, self.n_activities))
+        twin._set_array("demand", _demand(demand, self.n_activities))
         return twin
 
     def with_usage(self, usage: ArrayLike) -> Incidence:
@@ -275,7 +275,7 @@ class Incidence:
         found = _floats("usage", usage, self.nnz)
         _refuse("usage", ~((found > 0) & np.isfinite(found)), "must be finite and above 0")
         twin = self._twin()
-        twin._put("usage", found)
+        twin._set_array("usage", found)
         known = self._derived
         object.__setattr__(twin, "_derived", _Derived(rows=known.rows, place=known.place, columns=known.columns))
         return twin
@@ -283,7 +283,7 @@ class Incidence:
     def _twin(self) -> Incidence:
         return copy.copy(self)
 
-    def _put(self, name: str, array: NDArray[Any]) -> None:
+    def _set_array(self, name: str, array: NDArray[Any]) -> None:
         object.__setattr__(self, name, _frozen(array))
 
 

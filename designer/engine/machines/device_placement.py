@@ -52,7 +52,7 @@ class DevicePlacement:
             elif device.kind in ("vgpu", "mig_vgpu"):
                 placed += [self._virtual(index, device) for _ in range(device.count)]
             else:
-                placed += [self._whole(index, device) for _ in range(device.count)]
+                placed += [self._passthrough(index, device) for _ in range(device.count)]
         return placed
 
     def _candidates(self, device: VmDevice) -> list[int]:
@@ -65,7 +65,7 @@ class DevicePlacement:
             )
         return found
 
-    def _whole(self, index: int, device: VmDevice) -> PlacedDevice:
+    def _passthrough(self, index: int, device: VmDevice) -> PlacedDevice:
         """Passthrough of a part; a GPU of the host is taken whole, what is no GPU is only named."""
         named = device.part if self.by_hand or device.kind == "passthrough" else None
         here = [at for at, free_capacity in enumerate(self.gpus) if free_capacity.gpu.path == named]
@@ -146,19 +146,19 @@ class DevicePlacement:
             name = kind.mig_profile(short if "." not in short else short.lower()).name
             if free_capacity.mode not in (None, Mode.MIG) or (free_capacity.mode is None and free_capacity.residents):
                 return "it is not in MIG mode, and MIG and time slices never mix"
-            return self._checked(device, Mode.MIG, name, *_mig(free_capacity, kind, name))
+            return self._check_start(device, Mode.MIG, name, *_mig(free_capacity, kind, name))
         name = kind.profile(short).name
         if free_capacity.mode is Mode.MIG:
             return "it is in MIG mode, and MIG and time slices never mix"
         if free_capacity.mode is Mode.MIXED_SIZE:
             mixed = mixed_size(kind, free_capacity.residents, name, release=self.release)
-            return self._checked(device, Mode.MIXED_SIZE, name, mixed.free, mixed.best, mixed.reason)
+            return self._check_start(device, Mode.MIXED_SIZE, name, mixed.free, mixed.best, mixed.reason)
         same = same_size(kind, [r.profile for r in free_capacity.residents], name, release=self.release)
         used = {resident.start for resident in free_capacity.residents}
         slots = tuple(s for s in range(len(used) + same.more) if s not in used) if same.more else ()
-        return self._checked(device, Mode.SAME_SIZE, name, slots, min(slots, default=None), same.reason)
+        return self._check_start(device, Mode.SAME_SIZE, name, slots, min(slots, default=None), same.reason)
 
-    def _checked(
+    def _check_start(
         self, device: VmDevice, mode: Mode, name: str, free: Sequence[int], best: int | None, reason: str
     ) -> tuple[Mode, str, int] | str:
         if device.placement is not None and self.by_hand and device.count == 1:

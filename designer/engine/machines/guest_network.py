@@ -150,11 +150,11 @@ def nic_shares(
 
 def with_nic_shares(network: Network, shares: Mapping[int, Constant]) -> Network:
     """The network of machines that have shares of NICs: their ports are that much narrower; all keeps its number."""
-    return _narrowed(network, tuple((part, share.value) for part, share in shares.items())) if shares else network
+    return _narrow_links(network, tuple((part, share.value) for part, share in shares.items())) if shares else network
 
 
 @memo(most=NETWORKS_LIMIT, each=_SHARES_LIMIT)
-def _narrowed(network: Network, shares: tuple[tuple[int, float], ...]) -> Network:
+def _narrow_links(network: Network, shares: tuple[tuple[int, float], ...]) -> Network:
     net = network.net
     definitions = list(net.part_defs)
     part_def = net.part_def.copy()

@@ -68,7 +68,7 @@ def _guest_of(
             raise AnalysisError(f"there is no machine {named[0]!r}", place=f"{place}.machines", remedy="draw it first")
         return None, ()
     placement = place_vms(network)
-    _known(placement, named, place)
+    _require_placed(placement, named, place)
     on = _devices(placement)
     mine: dict[int, tuple[Placed, PlacedDevice]] = {}
     shared: dict[int, list[str]] = {}
@@ -135,7 +135,7 @@ def _instances(network: Network, parts: Int, named: Sequence[str], place: str) -
     )
 
 
-def _known(placement: Placement, named: Collection[str], place: str) -> None:
+def _require_placed(placement: Placement, named: Collection[str], place: str) -> None:
     for name in named:
         if name in placement.placed:
             continue

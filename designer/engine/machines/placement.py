@@ -127,7 +127,7 @@ def _place_all(network: Network) -> Placement:
     refused: dict[str, Refusal] = {}
     findings: list[Finding] = []
     # Machines whose devices are all stated stand first, then those with a host, then those without, GPUs before others.
-    for vm in sorted(network.design.vms.values(), key=_turn):
+    for vm in sorted(network.design.vms.values(), key=_placement_order):
         found = _place_one(vm, hosts, free_capacities)
         if isinstance(found, Refusal):
             refused[vm.id] = found
@@ -145,7 +145,7 @@ def _place_all(network: Network) -> Placement:
     return Placement(hosts, placed, refused, free_capacities, shares, cut, tuple(findings))
 
 
-def _turn(vm: VirtualMachine) -> tuple[bool, bool, bool, float, str]:
+def _placement_order(vm: VirtualMachine) -> tuple[bool, bool, bool, float, str]:
     by_hand = all(device.part is not None or device.placement is not None for device in vm.devices)
     return (vm.host is None, not gpu_devices(vm), not by_hand, -memory_of(vm), vm.id)
 

@@ -411,7 +411,7 @@ def network_of(design: Design, net: Netlist) -> Network:
     key = (net.shape, tuple(k.name for k in kinds), names, links, inner, hashed)
     frame, plain = Frame(net, kinds, links, inner, hashed), None
     if net.changed is None:
-        plain, departs = _plain(design, frame)
+        plain, departs = _plain_network(design, frame)
         own = (departs.own_part.tobytes(), departs.own_link.tobytes()) if departs is not None else ()
         frame = _frames((*key, *own), lambda: replace(frame, departs=departs))
     network = Network(design, net, kinds, facts, per_definition, frame, frame_arrays(frame), plain)
@@ -429,7 +429,7 @@ def _facts(design: Design, net: Netlist, memories: Mapping[int, Part]) -> list[L
     return found
 
 
-def _plain(design: Design, frame: Frame) -> tuple[Network, Departure] | tuple[None, None]:
+def _plain_network(design: Design, frame: Frame) -> tuple[Network, Departure] | tuple[None, None]:
     """The network of the plain design, and how a frame departs from it; none where they differ in more than values."""
     usual = plain_of(design)
     if usual is design or frame.net.block is not design:

@@ -91,22 +91,22 @@ class Departure:
     @property
     def part_at(self) -> Int:
         """The definition that represents each plain one in members that do not differ. : (n_plain_part_defs,)"""
-        return _first(self.part_of)
+        return _first_indices(self.part_of)
 
     @property
     def link_at(self) -> Int:
         """The same of links. : (n_plain_link_defs,)"""
-        return _first(self.link_of)
+        return _first_indices(self.link_of)
 
     @property
     def common_part(self) -> Int:
         """The definition that each is stated as: those that say the same as the plain one are one. : (n_part_defs,)"""
-        return np.where(self.own_part, np.arange(len(self.part_of)), _first(self.part_of)[self.part_of])
+        return np.where(self.own_part, np.arange(len(self.part_of)), _first_indices(self.part_of)[self.part_of])
 
     @property
     def common_link(self) -> Int:
         """The same of links. : (n_link_defs,)"""
-        return np.where(self.own_link, np.arange(len(self.link_of)), _first(self.link_of)[self.link_of])
+        return np.where(self.own_link, np.arange(len(self.link_of)), _first_indices(self.link_of)[self.link_of])
 
     def parts(self, net: Netlist) -> Int:
         """Numbers of the parts that differ, ascending."""
@@ -122,7 +122,7 @@ class Departure:
         return np.flatnonzero(found)
 
 
-def _first(of: Int) -> Int:
+def _first_indices(of: Int) -> Int:
     """The first of those that have each number; the content of a group comes before its exceptions."""
     found = np.zeros(int(of.max(initial=-1)) + 1, dtype=np.int64)
     # written back to front, so that the first of each stays
@@ -185,10 +185,10 @@ def size_of(record: Any) -> int:
 @memo(most=STRUCTURES_LIMIT, size=size_of, budget=FRAMES_LIMIT)
 def frame_arrays(frame: Frame) -> FrameArrays:
     """The arrays of a frame."""
-    return _made(frame) if frame.departs is None else _departed(frame, frame.departs)
+    return _build_arrays(frame) if frame.departs is None else _depart_from_plain(frame, frame.departs)
 
 
-def _departed(frame: Frame, departs: Departure) -> FrameArrays:
+def _depart_from_plain(frame: Frame, departs: Departure) -> FrameArrays:
     """The arrays of the plain frame, with classes of their own for links of members that differ."""
     net, plain = frame.net, frame_arrays(departs.frame)
     outer = plain.domain == NETWORK
@@ -214,7 +214,7 @@ def changed_parts(frame: Frame) -> Int:
     return frame.departs.parts(frame.net) if frame.departs is not None else np.empty(0, dtype=np.int64)
 
 
-def _made(frame: Frame) -> FrameArrays:
+def _build_arrays(frame: Frame) -> FrameArrays:
     net = frame.net
     take = net.link_def
     domain = _column([one[0] for one in frame.links], np.int8)[take]

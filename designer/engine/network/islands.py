@@ -124,7 +124,7 @@ def find_islands(network: Network) -> Islands:
 @memo(most=STRUCTURES_LIMIT, size=size_of, budget=FRAMES_LIMIT)
 def _places(frame: Frame) -> Islands:
     """Where the parts and inner links of a frame are in its islands, without graphs."""
-    return _found(frame) if frame.departs is None else _departed(frame, frame.departs)
+    return _find_islands(frame) if frame.departs is None else _depart_from_plain(frame, frame.departs)
 
 
 @memo(most=NETWORKS_LIMIT)
@@ -138,7 +138,7 @@ def plain_classes(network: Network) -> tuple[int, ...] | None:
     return tuple(was) if same else None
 
 
-def _departed(frame: Frame, departs: Departure) -> Islands:
+def _depart_from_plain(frame: Frame, departs: Departure) -> Islands:
     """The places of the plain frame, with classes of their own for islands of which parts or inner links differ."""
     net, arrays, plain = frame.net, frame_arrays(frame), _places(departs.frame)
     parts, links = changed_parts(frame), changed_links(frame)
@@ -156,7 +156,7 @@ def _departed(frame: Frame, departs: Departure) -> Islands:
     return replace(plain, partition=plain.partition.split(islands, signs.view(np.int64))[0])
 
 
-def _found(frame: Frame) -> Islands:
+def _find_islands(frame: Frame) -> Islands:
     net, arrays = frame.net, frame_arrays(frame)
     island, n = arrays.island, arrays.n_islands
     parts = np.argsort(island, kind="stable")

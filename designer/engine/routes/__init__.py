@@ -40,7 +40,7 @@ def route(network: Network, legs: Legs, *, sums: bool = False, kept: bool = True
     usual = _plain_routes(network, legs, sums)
     if usual is not None:
         return usual
-    known = _kept(structure_of(network))
+    known = _route_store(structure_of(network))
     key = digest(legs.flow, legs.source, legs.target, legs.share) + bytes([sums])
     found = known.get(key)
     if found is None or not same_segments(network, found.rests_on):
@@ -81,7 +81,7 @@ def same_segments(network: Network, segments: Segments) -> bool:
 
 
 @memo(most=STRUCTURES_LIMIT)
-def _kept(_structure: Structure) -> Store[Routes]:
+def _route_store(_structure: Structure) -> Store[Routes]:
     return Store(KEPT_LIMIT)
 
 
@@ -91,14 +91,14 @@ def _route(network: Network, legs: Legs, sums: bool) -> Routes:
     rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
     found = Collected(sums)
     here = network.island[legs.source] == network.island[legs.target]
-    _inside(network, islands, rules, legs.chosen(here), found)
+    _route_inside(network, islands, rules, legs.chosen(here), found)
     hashed = False
     if not here.all():
-        hashed = _outside(network, islands, rules, legs.chosen(~here), found)
+        hashed = _route_between(network, islands, rules, legs.chosen(~here), found)
     return found.done(hashed)
 
 
-def _inside(network: Network, islands: Islands, rules: Rules, legs: Legs, found: Collected) -> None:
+def _route_inside(network: Network, islands: Islands, rules: Rules, legs: Legs, found: Collected) -> None:
     """Legs whose ends are in one island: one search per class and pair of places."""
     if not len(legs):
         return
@@ -154,7 +154,7 @@ def crossings(
         yield rows, tuple(given), used
 
 
-def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found: Collected) -> bool:
+def _route_between(network: Network, islands: Islands, rules: Rules, legs: Legs, found: Collected) -> bool:
     """Legs between islands: through the gateways at both ends and the fabric between."""
     fabric = find_fabric(network)
     flows: list[Int] = []
@@ -173,16 +173,16 @@ def _outside(network: Network, islands: Islands, rules: Rules, legs: Legs, found
             shares.append(share)
     if not flows:
         return False
-    _inside(network, islands, rules, join_legs(ends), found)
+    _route_inside(network, islands, rules, join_legs(ends), found)
     g1, g2 = np.concatenate([p[0] for p in pairs]), np.concatenate([p[1] for p in pairs])
     outer = Legs(np.concatenate(flows), g1, g2, np.concatenate(shares))
     if len(outer) > ORDERED_LIMIT:
         # an edited member sets its legs apart: in order of the flows all are as they were
         outer = outer.chosen(np.lexsort((g2, g1, outer.flow)))
-    return _across(network, fabric, outer, found)
+    return _route_gateways(network, fabric, outer, found)
 
 
-def _across(network: Network, fabric: Fabric, outer: Legs, found: Collected) -> bool:
+def _route_gateways(network: Network, fabric: Fabric, outer: Legs, found: Collected) -> bool:
     """Legs from gateway to gateway: what goes on inside servers is no matter for the paths between them."""
     kept, policy = _kept_across(fabric.likeness), network.design.policy
     drawn = policy.ecmp == "hash"

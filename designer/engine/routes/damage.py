@@ -160,7 +160,7 @@ def damage(network: Network, parts: Int, links: Sequence[int] = ()) -> Damage:
     alive = ~(cut | dead[net.link_a] | dead[net.link_b]) & (net.link_a != net.link_b)
     gone |= _unseen(network, alive) & ~dead
     off = np.flatnonzero(gone)
-    passing = _passing(network)
+    passing = _is_transit(network)
     while True:
         alive &= ~(gone[net.link_a] | gone[net.link_b])
         ends = np.bincount(net.link_a[alive], minlength=net.n_parts)
@@ -237,7 +237,7 @@ def _larger(network: Network, found: Damage, parts: Int, links: Sequence[int]) -
 
 def idle(network: Network, found: Damage, loads: ChannelLoads | None) -> bool:
     """True if nothing passes what is lost, and none of it does anything but pass traffic on: nothing changes."""
-    if loads is None or not _passing(network)[found.parts].all():
+    if loads is None or not _is_transit(network)[found.parts].all():
         return False
     net = network.net
     touched = np.zeros(net.n_parts, dtype=bool)
@@ -255,11 +255,11 @@ def _unseen(network: Network, alive: Bool) -> Bool:
     count, label = connected(net.n_parts, net.link_a[inner], net.link_b[inner])
     seen = np.zeros(count, dtype=bool)
     seen[label[network.has(Capability.COMPUTE)]] = True
-    return _seen(network) & ~seen[label]
+    return _reaches_compute(network) & ~seen[label]
 
 
 @memo(most=NETWORKS_LIMIT)
-def _seen(network: Network) -> Bool:
+def _reaches_compute(network: Network) -> Bool:
     net = network.net
     inner = (network.domain == HOST) & (net.link_a != net.link_b)
     count, label = connected(net.n_parts, net.link_a[inner], net.link_b[inner])
@@ -276,7 +276,7 @@ def _degree(network: Network) -> Int:
 
 
 @memo(most=NETWORKS_LIMIT)
-def _passing(network: Network) -> Bool:
+def _is_transit(network: Network) -> Bool:
     """Parts that do nothing but pass traffic on. : (n_parts,)"""
     only = [k.capabilities <= {Capability.SWITCH, Capability.ATTACH} and bool(k.capabilities) for k in network.kinds]
     return np.array(only, dtype=bool)[network.net.part_def]
@@ -292,7 +292,7 @@ def stranded(before: Network, after: Network) -> Int:
     """
     gpus = np.flatnonzero(before.has(Capability.ACCELERATE))
     alive = after.has(Capability.ACCELERATE)[gpus]
-    old, new = _hosted_whole(before), _hosted(after, gpus)
+    old, new = _hosted_whole(before), _host_components(after, gpus)
     found = np.zeros(len(gpus), dtype=bool)
     for label in np.unique(old[old >= 0]).tolist():
         mine = alive & (old == label)
@@ -304,10 +304,10 @@ def stranded(before: Network, after: Network) -> Int:
 
 @memo(most=NETWORKS_LIMIT)
 def _hosted_whole(network: Network) -> Int:
-    return _hosted(network, np.flatnonzero(network.has(Capability.ACCELERATE)))
+    return _host_components(network, np.flatnonzero(network.has(Capability.ACCELERATE)))
 
 
-def _hosted(network: Network, gpus: Int) -> Int:
+def _host_components(network: Network, gpus: Int) -> Int:
     """What each accelerator hangs together with, −1 where no host is near. : (n_gpus,)"""
     net = network.net
     accelerates = network.has(Capability.ACCELERATE)

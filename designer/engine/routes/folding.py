@@ -188,7 +188,7 @@ def fold(
     if traffic.n_flows < FOLDED_LIMIT or network.design.policy.ecmp == "hash":
         return every_flow(network, traffic.n_flows, legs)
     key = b"".join([_digest_of(legs), _digest_of(traffic), digest(*marks), *map(_digest_of, meetings)])
-    kept = _kept(structure_of(network))
+    kept = _fold_store(structure_of(network))
     known = kept.get(key)
     if known is None:
         definition, ends = network.net.part_def, (traffic.source, traffic.target)
@@ -222,7 +222,7 @@ _KEPT_LIMIT: Final = 2_000_000
 
 
 @memo(most=_FOLDED_LIMIT)
-def _kept(_structure: Structure) -> Store[Fold]:
+def _fold_store(_structure: Structure) -> Store[Fold]:
     return Store(_KEPT_LIMIT)
 
 
@@ -264,7 +264,7 @@ class _Graph:
         rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
         here = island[legs.source] == island[legs.target]
         self._ends(legs, ends)
-        self._inside(legs.chosen(here))
+        self._pair_inside(legs.chosen(here))
         if here.all():
             return True
         if fabric.direct:
@@ -280,8 +280,8 @@ class _Graph:
                 across.append(Legs(away.flow[rows], door.out, door.into, share))
         if not across:
             return True
-        self._inside(join_legs(inner))
-        return self._across(join_legs(across))
+        self._pair_inside(join_legs(inner))
+        return self._pair_across(join_legs(across))
 
     def _ends(self, legs: Legs, ends: tuple[Int, Int]) -> None:
         """Where legs begin and end, for the media and memories there, and whether flows are named after it."""
@@ -290,13 +290,13 @@ class _Graph:
             label = mix(self.islands.local[parts], rounded(legs.share), sides, own.astype(np.int64))
             self._pair(legs.flow, self.first[1] + self.network.island[parts], label)
 
-    def _inside(self, legs: Legs) -> None:
+    def _pair_inside(self, legs: Legs) -> None:
         legs = legs.chosen(legs.source != legs.target)
         local = self.islands.local
         label = mix(local[legs.source], local[legs.target], rounded(legs.share), np.full(len(legs), _WAY))
         self._pair(legs.flow, self.first[1] + self.network.island[legs.source], label)
 
-    def _across(self, legs: Legs) -> bool:
+    def _pair_across(self, legs: Legs) -> bool:
         network = self.network
         key = legs.source * network.net.n_parts + legs.target
         _, first, crossing = np.unique(key, return_index=True, return_inverse=True)

@@ -103,7 +103,7 @@ def _fabric(structure: Structure) -> Fabric:
     # numbers that are multiplied below
     a, b, count = net.link_a[links].astype(np.int64), net.link_b[links].astype(np.int64), network.count[links]
     key = digest(links, a, b, count, passes)
-    return _fabrics(key, lambda: _joined(net.n_parts, passes, links, (a, b), count))
+    return _fabrics(key, lambda: _joined_fabric(net.n_parts, passes, links, (a, b), count))
 
 
 def _likeness(passes: Bool, ends: Int, a: Int, b: Int, count: Int) -> Likeness:
@@ -121,7 +121,7 @@ _FABRICS_LIMIT: Final = 4
 _fabrics: Interned[Fabric] = Interned(_FABRICS_LIMIT)
 
 
-def _joined(n_parts: int, passes: Bool, links: Int, ends: tuple[Int, Int], count: Int) -> Fabric:
+def _joined_fabric(n_parts: int, passes: Bool, links: Int, ends: tuple[Int, Int], count: Int) -> Fabric:
     """The fabric of some network links between parts, some of which pass traffic on."""
     a, b = ends
     inside = passes[a] & passes[b]
@@ -249,10 +249,14 @@ def cross(
     there = frozenset[int]().union(*(f for _, f in entries)) if entries else frozenset[int]()
     roles = _roles(source.kinds[at].capabilities | target.kinds[to].capabilities)
     meant = storage if roles is STORAGE_ROLES else frozenset[int]()
-    leave = _preferred(source, at, _reaching(source, at, exits, there, roles, meant), rules, rail_affinity)
+    leave = _preferred_gateways(
+        source, at, _reaching_gateways(source, at, exits, there, roles, meant), rules, rail_affinity
+    )
     found: list[Crossing] = []
     for door, fabrics, share in leave:
-        enter = _preferred(target, to, _reaching(target, to, entries, fabrics, roles, meant), rules, rail_affinity)
+        enter = _preferred_gateways(
+            target, to, _reaching_gateways(target, to, entries, fabrics, roles, meant), rules, rail_affinity
+        )
         found += [(door, other, share * part) for other, _, part in enter]
     return tuple(found)
 
@@ -263,7 +267,7 @@ Gateways = tuple[tuple[int, frozenset[int]], ...]
 Ranked = tuple[tuple[int, frozenset[int], int], ...]
 
 
-def _reaching(
+def _reaching_gateways(
     shape: LocalShape,
     at: int,
     doors: Gateways,
@@ -294,9 +298,9 @@ def nearest_door(
 ) -> tuple[int, float] | None:
     """The gateway that an accelerator leaves through, and what the way there costs; None where it reaches none."""
     every = frozenset[int]().union(*(f for _, f in doors)) if doors else frozenset[int]()
-    ranked = _reaching(shape, at, doors, every, COMPUTE_ROLES)
+    ranked = _reaching_gateways(shape, at, doors, every, COMPUTE_ROLES)
     best = min((rank for _, _, rank in ranked), default=0)
-    chosen = _preferred(shape, at, tuple(door for door in ranked if door[2] == best), rules, rail_affinity)
+    chosen = _preferred_gateways(shape, at, tuple(door for door in ranked if door[2] == best), rules, rail_affinity)
     if not chosen:
         return None
     cost = find_cost(shape, at, chosen[0][0], rules)
@@ -311,7 +315,7 @@ def _roles(ends: frozenset[Capability]) -> Roles:
 
 
 @memo(most=GRAPHS_LIMIT, each=_CHOICES_LIMIT)
-def _preferred(
+def _preferred_gateways(
     shape: LocalShape, at: int, doors: Ranked, rules: Rules, rail_affinity: bool
 ) -> tuple[tuple[int, frozenset[int], float], ...]:
     """The gateways that a part uses of some that reach the other side, the fabrics each reaches, and its share.
@@ -321,13 +325,13 @@ def _preferred(
     reach = {g: f for g, f, _ in doors}
     if at in reach:
         return ((at, reach[at], 1.0),)
-    near = _near(shape, at, doors, rules)
+    near = _nearest_gateways(shape, at, doors, rules)
     if not near:
         return ()
     if Capability.ACCELERATE in shape.kinds[at].capabilities:
         peers = [i for i, k in enumerate(shape.kinds) if Capability.ACCELERATE in k.capabilities]
         if rail_affinity:
-            equal = [i for i in peers if _near(shape, i, doors, rules) == near]
+            equal = [i for i in peers if _nearest_gateways(shape, i, doors, rules) == near]
             door = near[equal.index(at) % len(near)]
         else:
             best = min(rank for _, _, rank in doors)
@@ -342,7 +346,7 @@ def _rank(role: str, roles: Roles, unknown: int) -> int:
 
 
 @memo(most=GRAPHS_LIMIT, each=_CHOICES_LIMIT)
-def _near(shape: LocalShape, at: int, doors: Ranked, rules: Rules) -> tuple[int, ...]:
+def _nearest_gateways(shape: LocalShape, at: int, doors: Ranked, rules: Rules) -> tuple[int, ...]:
     """Those of `doors` that are nearest to `at`, by root complexes on the way, then role, then for accelerators steps.
 
     To host memory all adapters of its socket are equally near, whichever switches they are below.

@@ -136,7 +136,7 @@ class FewMet:
         return Partition(found, self.first, self.many)
 
 
-def _packed(classes: Partition[Numbers]) -> Partition[Numbers] | FewMet:
+def _pack_classes(classes: Partition[Numbers]) -> Partition[Numbers] | FewMet:
     """Classes as they take least memory."""
     resource = np.flatnonzero(classes.of)
     if len(resource) > len(classes.of) // FEW_ROWS_LIMIT:
@@ -299,7 +299,7 @@ def hops_of(network: Network, legs: Legs, routes: Routes, every: Legs, servers: 
         nics=joined[network.has(Capability.ATTACH)[joined]],
         switches=joined[network.has(Capability.SWITCH)[joined]],
         network_links=_farthest(legs, routes, outside.astype(np.float64)) if outside.any() else 0.0,
-        passed=_passed(network, legs, routes, outside),
+        passed=_count_switches(network, legs, routes, outside),
     )
 
 
@@ -310,7 +310,7 @@ def _over_all(resource: Int, of: Int, first: Int, size: int) -> Partition[Number
     found[resource] = of + 1
     many = np.bincount(of, minlength=len(first))
     whole = Partition(found, np.concatenate([[-1], first]), np.concatenate([[size - len(resource)], many]))
-    return whole if len(resource) > size // FEW_ROWS_LIMIT else _packed(whole)
+    return whole if len(resource) > size // FEW_ROWS_LIMIT else _pack_classes(whole)
 
 
 def resources_of(network: Network, links: Int) -> tuple[Int, Int]:
@@ -349,7 +349,7 @@ def hops_on(network: Network, hops: Hops) -> Hops | None:
     part_at = departs.part_at
     return replace(
         hops,
-        packed=_packed(classes),
+        packed=_pack_classes(classes),
         usage=hops.usage[was],
         cells=Cells(hops.cells.codes, hops.cells.usage[:, was]),
         two_way=two_way,
@@ -441,7 +441,7 @@ def _farthest(legs: Legs, routes: Routes, cost: Float) -> float:
     return paid
 
 
-def _passed(
+def _count_switches(
     network: Network, legs: Legs, routes: Routes, outside: npt.NDArray[np.bool_]
 ) -> tuple[tuple[tuple[int, ...], Float], ...]:
     """How often ways pass switches of each definition, the distinct ones: of hops, then of what represents many."""
@@ -515,7 +515,7 @@ def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[Partiti
     plain = tuple(hops.plain for hops in sides)
     if frame.departs is not None and None not in plain:
         usual = _channels_in_classes(frame.departs.frame, tuple(hops for hops in plain if hops is not None))
-        return _departed(frame, *usual)
+        return _depart_from_plain(frame, *usual)
     arrays = frame_arrays(frame)
     n = 2 * len(arrays.full)
     classes: Partition[Numbers] = Partition(np.zeros(n, dtype=np.int32), np.zeros(min(n, 1), dtype=np.int64))
@@ -540,7 +540,7 @@ def _channels_in_classes(frame: Frame, sides: tuple[Hops, ...]) -> tuple[Partiti
     return classes, tuple(used)
 
 
-def _departed(
+def _depart_from_plain(
     frame: Frame, classes: Partition[Numbers], used: tuple[Float, ...]
 ) -> tuple[Partition[Numbers], tuple[Float, ...]]:
     """Classes of channels of the plain frame with those of links that differ distinguished, where they are used."""

@@ -110,8 +110,8 @@ def legs_of(network: Network, groups: Int) -> tuple[Legs, Legs, RingsFound]:
     rows = classes.groups()
     rings = {(cls, where): found for p in patterns for cls, where, found in p.rests_on}
     return (
-        _moved(groups, [p.inside for p in patterns], rows),
-        _moved(groups, [p.between for p in patterns], rows),
+        _hops_by_group(groups, [p.inside for p in patterns], rows),
+        _hops_by_group(groups, [p.between for p in patterns], rows),
         tuple((*where, found) for where, found in rings.items()),
     )
 
@@ -135,7 +135,7 @@ def all_with_all(network: Network, groups: Int) -> Legs:
     rows = classes.groups()
     ring = sum(len(p.between.share) * len(r) for p, r in zip(patterns, rows, strict=True))
     most = max(1, EXCHANGE_LIMIT // max(1, ring))
-    return _moved(groups, [_exchange(*p.senders, most) for p in patterns], rows)
+    return _hops_by_group(groups, [_exchange(*p.senders, most) for p in patterns], rows)
 
 
 def _patterns(network: Network, islands: Islands, groups: Int) -> Partition[Int]:
@@ -156,7 +156,7 @@ def _patterns(network: Network, islands: Islands, groups: Int) -> Partition[Int]
     return by_value(np.add.reduce(signs.reshape(n, width), axis=1))
 
 
-def _moved(groups: Int, hops: list[_Hops], rows: list[Int]) -> Legs:
+def _hops_by_group(groups: Int, hops: list[_Hops], rows: list[Int]) -> Legs:
     """The hops of each pattern in its groups, by group."""
     group = np.concatenate([np.repeat(r, len(h.share)) for h, r in zip(hops, rows, strict=True)])
     source = np.concatenate([groups[r][:, h.source].ravel() for h, r in zip(hops, rows, strict=True)])
@@ -195,10 +195,12 @@ def _pattern(network: Network, islands: Islands, ranks: Int) -> Pattern:
     # over PCIe the way to another rank costs what the way to the NIC does: all send, as nothing measured says otherwise
     gathered = len(start) > 2 and None not in kinds
     senders = _senders(network, islands, ranks, places, start, rules) if gathered else (places, start)
-    return Pattern(places, start, _inside(hops), _exchange(*senders), senders, _slowest(kinds), mixed, tuple(rests_on))
+    return Pattern(
+        places, start, _hops_by_server(hops), _exchange(*senders), senders, _slowest(kinds), mixed, tuple(rests_on)
+    )
 
 
-def _inside(hops: list[tuple[Int, Int, Int, Float]]) -> _Hops:
+def _hops_by_server(hops: list[tuple[Int, Int, Int, Float]]) -> _Hops:
     """Hops of servers of several kinds, server by server."""
     if not hops:
         return _Hops.of([])

@@ -61,7 +61,7 @@ def _definitions(network: Network, words: frozenset[str], but: frozenset[str] = 
     return np.array(says, dtype=bool)
 
 
-def _which(network: Network, words: frozenset[str], but: frozenset[str] = frozenset()) -> Bool:
+def _is_named(network: Network, words: frozenset[str], but: frozenset[str] = frozenset()) -> Bool:
     found = _definitions(network, words, but)
     return found[network.net.part_def] if found.any() else np.zeros(network.net.n_parts, dtype=bool)
 
@@ -73,12 +73,12 @@ def hosted_definitions(network: Network) -> Bool:
 
 def ends_in_host(network: Network) -> Bool:
     """Storage whose data never lands in the memory of accelerators. : (n_parts,)"""
-    return _which(network, _INDIRECT, _DIRECT)
+    return _is_named(network, _INDIRECT, _DIRECT)
 
 
 def in_kernel(network: Network) -> Bool:
     """Storage that says its data passes the kernel of a host. : (n_parts,)"""
-    return _which(network, _KERNEL, _DIRECT)
+    return _is_named(network, _KERNEL, _DIRECT)
 
 
 def host_cost(network: Network, legs: Legs) -> Float:
@@ -90,7 +90,7 @@ def host_cost(network: Network, legs: Legs) -> Float:
     for what passes through it, and for nothing else.
     """
     away = network.island[legs.source] != network.island[legs.target]
-    accelerates, adapters = network.has(Capability.ACCELERATE), _which(network, _ADAPTERS)
+    accelerates, adapters = network.has(Capability.ACCELERATE), _is_named(network, _ADAPTERS)
     cost = np.full(len(legs), KERNEL_COST.value)
     cost[adapters[legs.source] | adapters[legs.target]] = ADAPTER_COST.value
     cost[accelerates[legs.source] | accelerates[legs.target]] = 0.0

@@ -58,8 +58,10 @@ _RINGS_LIMIT: Final = 256
 def find_rings(graph: LocalGraph, ranks: tuple[int, ...], rules: Rules) -> Rings:
     """The rings through `ranks` (places in the island), at least two."""
     shape = graph.shape
-    if all(_switched(shape, r) for r in ranks) and all(_is_direct(graph, a, b, rules) for a, b, _ in _closed(ranks)):
-        return Rings(_closed(ranks), PathClass.NVLINK_SWITCH)
+    if all(_is_switched(shape, r) for r in ranks) and all(
+        _is_direct(graph, a, b, rules) for a, b, _ in _close_ring(ranks)
+    ):
+        return Rings(_close_ring(ranks), PathClass.NVLINK_SWITCH)
     links = _direct(graph, ranks)
     kinds = {shape.links[s.channel >> 1] for r in ranks for s in shape.steps[r] if s.domain == ACCELERATOR}
     xgmi = "xgmi" in kinds
@@ -76,17 +78,19 @@ def find_rings(graph: LocalGraph, ranks: tuple[int, ...], rules: Rules) -> Rings
     most = min((sum(c for pair, c in counts.items() if r in pair) for r in ranks), default=0.0)
     if packed and 2 * len(packed) * min(counts.values()) >= most:
         share = 1 / (2 * len(packed))
-        hops = tuple(hop for cycle in packed for a, b, _ in _closed(cycle) for hop in ((a, b, share), (b, a, share)))
+        hops = tuple(
+            hop for cycle in packed for a, b, _ in _close_ring(cycle) for hop in ((a, b, share), (b, a, share))
+        )
         return Rings(hops, path)
     shared = _share(ranks, counts, cycles)
     return Rings(shared, path) if shared else _by_neighbours(graph, ranks, rules, bool(links))
 
 
-def _closed(order: Sequence[int]) -> tuple[tuple[int, int, float], ...]:
+def _close_ring(order: Sequence[int]) -> tuple[tuple[int, int, float], ...]:
     return tuple((a, b, 1.0) for a, b in zip(order, [*order[1:], order[0]], strict=True))
 
 
-def _switched(shape: LocalShape, rank: int) -> bool:
+def _is_switched(shape: LocalShape, rank: int) -> bool:
     """True if all accelerator links of a rank end in switches."""
     ends = [s.to for s in shape.steps[rank] if s.domain == ACCELERATOR]
     return bool(ends) and all(
@@ -117,7 +121,7 @@ def _share(
     """
     from scipy.optimize import linprog  # slow to import, and needed for uneven meshes alone
 
-    columns = [{tuple(sorted(hop[:2])) for hop in _closed(cycle)} for cycle in cycles]
+    columns = [{tuple(sorted(hop[:2])) for hop in _close_ring(cycle)} for cycle in cycles]
     sent = [2.0] * len(columns)
     if len(ranks) > 2 and len(capacity) == len(ranks) * (len(ranks) - 1) // 2:
         columns.append(set(capacity))
@@ -145,7 +149,7 @@ def _pack(
     left = {pair: round(c / unit) for pair, c in capacity.items()}
     # one bit a link: a ring fits where none of its links is used up
     number = {pair: k for k, pair in enumerate(left)}
-    links = [[number[tuple(sorted(hop[:2]))] for hop in _closed(cycle)] for cycle in cycles]
+    links = [[number[tuple(sorted(hop[:2]))] for hop in _close_ring(cycle)] for cycle in cycles]
     masks = [sum(1 << link for link in chosen) for chosen in links]
     free = list(left.values())
     best: list[list[int]] = []
@@ -210,7 +214,7 @@ def _by_neighbours(graph: LocalGraph, ranks: Sequence[int], rules: Rules, some_d
     while left:
         costs = [(_or_far(find_cost(graph.shape, order[-1], r, rules)), i) for i, r in enumerate(left)]
         order.append(left.pop(min(costs)[1]))
-    hops = _closed(order)
+    hops = _close_ring(order)
     fast = [_is_direct(graph, a, b, rules) for a, b, _ in hops]
     if all(fast):
         return Rings(hops, PathClass.NVLINK_MESH)

@@ -54,15 +54,15 @@ def resolve(network: Network, selector: str, place: str) -> Int:
     pieces = [p.strip() for p in selector.split(",")]
     with raised_as(AnalysisError, place):
         if any(piece == "memory" or piece in TIERS for piece in pieces):
-            return _distinct([_choose_piece(network.frame, piece, network) for piece in pieces], selector)
+            return _unique_parts([_choose_piece(network.frame, piece, network) for piece in pieces], selector)
         departs = network.frame.departs
-        return _chosen(departs.frame if departs is not None else network.frame, selector)
+        return _selection_store(departs.frame if departs is not None else network.frame, selector)
 
 
 @memo(most=STRUCTURES_LIMIT)
-def _chosen(frame: Frame, selector: str) -> Int:
+def _selection_store(frame: Frame, selector: str) -> Int:
     """Parts chosen by what does not change with their values: the same for all designs of a frame."""
-    found = _distinct([_choose_piece(frame, piece.strip(), None) for piece in selector.split(",")], selector)
+    found = _unique_parts([_choose_piece(frame, piece.strip(), None) for piece in selector.split(",")], selector)
     found.setflags(write=False)
     return found
 
@@ -81,7 +81,7 @@ def _choose_piece(frame: Frame, piece: str, network: Network | None) -> Int:
     return frame.net.select(piece).flat
 
 
-def _distinct(found: list[Int], selector: str) -> Int:
+def _unique_parts(found: list[Int], selector: str) -> Int:
     parts = np.concatenate(found) if found else np.empty(0, dtype=np.int64)
     if not len(parts):
         error = NothingNamed(f"{selector!r} names no part of this design", remedy="add such parts or choose others")
@@ -155,7 +155,7 @@ def pair_up(network: Network, operation: Move, place: str) -> Traffic:
         If a side names nothing, sides do not match, or there would be more than ``FLOWS_LIMIT`` flows.
     """
     asked = (operation.source, operation.target, operation.pairing, operation.both_ways, operation.seed)
-    known, key = _paired(structure_of(network)), repr(asked).encode() + tiers_key(network)
+    known, key = _traffic_store(structure_of(network)), repr(asked).encode() + tiers_key(network)
     found = known.get(key)
     if found is None:
         source = resolve(network, operation.source, f"{place}.from")
@@ -170,7 +170,7 @@ PAIRED_LIMIT: Final = 2_000_000
 
 
 @memo(most=STRUCTURES_LIMIT)
-def _paired(_structure: Structure) -> Store[Traffic]:
+def _traffic_store(_structure: Structure) -> Store[Traffic]:
     return Store(PAIRED_LIMIT)
 
 
@@ -192,9 +192,9 @@ def pair_parts(network: Network, source: Int, target: Int, operation: Move, plac
     """
     pairing = operation.pairing if operation.pairing != "auto" else _choose(network, source, target)
     if pairing == "nearest":
-        traffic = _nearest(network, source, target)
+        traffic = _pair_nearest(network, source, target)
     elif pairing == "striped":
-        traffic = _striped(source, target)
+        traffic = _stripe_sources(source, target)
     else:
         a, b = _pairs(source, target, pairing, operation.seed, place)
         traffic = Traffic(Legs.of(a[a != b], b[a != b]), a[a != b], b[a != b])
@@ -259,10 +259,10 @@ def _pairs(source: Int, target: Int, pairing: Pairing, seed: int, place: str) ->
     return np.repeat(source, len(target)), np.tile(target, len(source))
 
 
-def _striped(source: Int, target: Int) -> Traffic:
+def _stripe_sources(source: Int, target: Int) -> Traffic:
     """Each target from all sources in equal shares, but not from itself."""
     flow, other = np.repeat(np.arange(len(target)), len(source)), np.tile(source, len(target))
-    return _numbered(*_without_self(flow, other, target), target, outward=False)
+    return _number_flows(*_without_self(flow, other, target), target, outward=False)
 
 
 def _without_self(flow: Int, partner: Int, owner: Int) -> tuple[Int, Int]:
@@ -270,7 +270,7 @@ def _without_self(flow: Int, partner: Int, owner: Int) -> tuple[Int, Int]:
     return flow[keep], partner[keep]
 
 
-def _numbered(flow: Int, partner: Int, owner: Int, outward: bool) -> Traffic:
+def _number_flows(flow: Int, partner: Int, owner: Int, outward: bool) -> Traffic:
     """Flows of the owners that have partners: numbered from 0, shared equally over the partners."""
     order = np.argsort(flow, kind="stable")
     rows, first, number, width = np.unique(flow[order], return_index=True, return_inverse=True, return_counts=True)
@@ -282,7 +282,7 @@ def _numbered(flow: Int, partner: Int, owner: Int, outward: bool) -> Traffic:
     return Traffic(Legs(number, partner, own, share), lead, owner[rows])
 
 
-def _nearest(network: Network, source: Int, target: Int) -> Traffic:
+def _pair_nearest(network: Network, source: Int, target: Int) -> Traffic:
     """Each part of the one side with the parts of the other that are nearest to it, in equal shares.
 
     The side with accelerators makes the flows; where neither or both have, the targets do. No part is its own partner.
@@ -302,7 +302,7 @@ def _nearest(network: Network, source: Int, target: Int) -> Traffic:
         partner.append(partners.ravel())
     far = np.flatnonzero(~inside)
     all_flows, others = _without_self(np.repeat(far, len(offered)), np.tile(offered, len(far)), owners)
-    return _numbered(np.concatenate([*flow, all_flows]), np.concatenate([*partner, others]), owners, outward)
+    return _number_flows(np.concatenate([*flow, all_flows]), np.concatenate([*partner, others]), owners, outward)
 
 
 def _nearest_rows(network: Network, islands: Islands, owners: Int, rows: Int, allowed: Bool) -> list[tuple[Int, Int]]:

@@ -48,13 +48,13 @@ _structures: Interned[Structure] = Interned(STRUCTURES_LIMIT)
 
 def passing(network: Network) -> Bool:
     """Which parts pass on network traffic, as switches do. : (n_parts,)"""
-    return _passing(network.frame)
+    return _is_transit(network.frame)
 
 
 @memo(most=STRUCTURES_LIMIT)
-def _passing(frame: Frame) -> Bool:
+def _is_transit(frame: Frame) -> Bool:
     if frame.departs is not None:
-        return _passing(frame.departs.frame)
+        return _is_transit(frame.departs.frame)
     return np.array([k.passes(Domain.NETWORK, Domain.NETWORK) for k in frame.kinds], dtype=bool)[frame.net.part_def]
 
 

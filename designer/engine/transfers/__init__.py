@@ -171,7 +171,7 @@ class TransferAnswer:
     @cached_property
     def flows(self) -> Sequence[Flow]:
         """The first flows, each stated when somebody looks at it; ranked by rate."""
-        return _listed(self)
+        return _ranked_flows(self)
 
     @cached_property
     def loads(self) -> ChannelLoads:
@@ -226,10 +226,10 @@ def evaluate_transfer(
     AnalysisError
         If nothing can be routed.
     """
-    return _answer(_asked(network, operation, place, shares, more), place)
+    return _answer(_pair_transfer(network, operation, place, shares, more), place)
 
 
-def _asked(
+def _pair_transfer(
     network: Network,
     operation: Move,
     place: str,
@@ -272,7 +272,7 @@ def evaluate_legs(
     return _answer(question, place)
 
 
-def _lost(network: Network, traffic: Traffic, lost: Int, routes: Routes, place: str) -> list[Finding]:
+def _unreachable_findings(network: Network, traffic: Traffic, lost: Int, routes: Routes, place: str) -> list[Finding]:
     found: list[Finding] = []
     net = network.net
     if len(lost):
@@ -292,7 +292,7 @@ def _lost(network: Network, traffic: Traffic, lost: Int, routes: Routes, place: 
     return found
 
 
-def _assumed(network: Network, traffic: Traffic) -> list[Finding]:
+def _storage_assumptions(network: Network, traffic: Traffic) -> list[Finding]:
     """What is assumed of storage systems at the ends of flows."""
     net = network.net
     assumed = [d for d, facts in enumerate(network.part_resources) if facts is not None and facts.assumed]
@@ -317,11 +317,11 @@ _DRAW_SERVERS: Final = "give its rates, or the number, ports, cores and drives o
 def _answer(question: TransferQuestion, place: str) -> TransferAnswer:
     """Solve for one flow of each class."""
     problem = Problem(question, question.folded())
-    findings = _lost(question.network, question.traffic, problem.lost, problem.routes, place)
-    findings += _assumed(question.network, question.traffic)
+    findings = _unreachable_findings(question.network, question.traffic, problem.lost, problem.routes, place)
+    findings += _storage_assumptions(question.network, question.traffic)
     allocation = solve(problem.incidence)
     waits = latency(problem)
-    many, equal = problem.many[problem.alive], _represented(problem)
+    many, equal = problem.many[problem.alive], _represented_counts(problem)
     rates = FlowRates(
         problem.incidence,
         allocation,
@@ -346,18 +346,18 @@ def _answer(question: TransferQuestion, place: str) -> TransferAnswer:
     rate = np.zeros(problem.traffic.n_flows)
     rate[alive] = allocation.rate
     return TransferAnswer(
-        problem, rate[classes.of], waits[0][classes.of], rates, tuple(findings), leads, _expanded(problem)
+        problem, rate[classes.of], waits[0][classes.of], rates, tuple(findings), leads, _expand_flows(problem)
     )
 
 
-def _expanded(problem: Problem) -> Callable[[], FlowProblem]:
+def _expand_flows(problem: Problem) -> Callable[[], FlowProblem]:
     """The problem with every flow for itself."""
     if not problem.fold.folds:
         return problem.flat
     return cache(lambda: Problem(problem.question, problem.question.every_flow()).flat())
 
 
-def _represented(problem: Problem) -> Int:
+def _represented_counts(problem: Problem) -> Int:
     """How many resources each resource of a problem represents. : (n_resources,)"""
     folded, used, network = problem.fold, problem.used, problem.network
     found = np.ones(len(used), dtype=np.int64)
@@ -402,7 +402,7 @@ def _loads(problem: Problem, rate: Float) -> LoadsOfClasses:
     return LoadsOfClasses(classes, load, together / network.rate_of(link))
 
 
-def _listed(answer: TransferAnswer) -> Rows[Flow]:
+def _ranked_flows(answer: TransferAnswer) -> Rows[Flow]:
     """The first flows, each stated when somebody looks at it; ranked by rate."""
     problem = answer.asked
     network, net, traffic = problem.network, problem.network.net, answer.traffic

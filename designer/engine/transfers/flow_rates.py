@@ -126,7 +126,7 @@ class FlowRates:
             if by != 1 and (name in codes or isinstance(name, int) or name is DEMAND)
         )
 
-    def _scaled(self, mine: frozenset[tuple[Any, float]]) -> tuple[Float, Float, Float]:
+    def _scale_problem(self, mine: frozenset[tuple[Any, float]]) -> tuple[Float, Float, Float]:
         """Usages of entries, capacities of resources, and demands of flows in a scenario."""
         usage, capacity, demand = self.incidence.usage, self.incidence.capacity, self.incidence.demand
         for name, by in mine:
@@ -141,7 +141,7 @@ class FlowRates:
     def _problem(self, mine: frozenset[tuple[Any, float]]) -> Incidence:
         """The flows in a scenario."""
         one = self.incidence
-        usage, capacity, demand = self._scaled(mine)
+        usage, capacity, demand = self._scale_problem(mine)
         one = one if usage is one.usage else one.with_usage(usage)
         one = one if capacity is one.capacity else one.with_capacity(capacity)
         return one if demand is one.demand else one.with_demand(demand)
@@ -156,7 +156,7 @@ class FlowRates:
 
     def _holds(self, mine: frozenset[tuple[Any, float]]) -> bool:
         """True if rates as drawn are those of a scenario: all of them fit, and what bound each is still full."""
-        one, (usage, capacity, demand) = self.incidence, self._scaled(mine)
+        one, (usage, capacity, demand) = self.incidence, self._scale_problem(mine)
         load = np.bincount(one.place, usage * self.rate[one.rows], len(capacity))
         if (load > capacity * (1 + SLACK)).any() or (self.rate > demand * (1 + SLACK)).any():
             return False
@@ -226,13 +226,13 @@ class FlowRates:
         """
 
         def each(slower: Scenario) -> Float:
-            usage, capacity, _ = self._scaled(self._mine(slower))
+            usage, capacity, _ = self._scale_problem(self._mine(slower))
             return amount * np.bincount(self.incidence.place, usage, len(capacity))[resources] / capacity[resources]
 
         def held(slower: Scenario) -> Mapping[Tie, float]:
             spent = each(slower)
             longest = float(spent.max())
-            return {self._named(resources[spent >= longest * (1 - TIED)]): longest}
+            return {self._name_resources(resources[spent >= longest * (1 - TIED)]): longest}
 
         return Solved(
             float(each({}).max()),
@@ -255,9 +255,9 @@ class FlowRates:
         """What holds back some flows in a scenario: resources that each represent their class, and demands."""
         found = self.binding(slower)
         asked = (DEMAND,) if found.by_demand[flows].any() else ()
-        return (*self._named(found.union(flows.tolist())), *asked)
+        return (*self._name_resources(found.union(flows.tolist())), *asked)
 
-    def _named(self, rows: Int) -> tuple[ResourceClass, ...]:
+    def _name_resources(self, rows: Int) -> tuple[ResourceClass, ...]:
         """Resources by their rows in the incidence; each represents its class."""
         count: dict[int, int] = {}
         for key, many in zip(self._class_of[rows].tolist(), self.many_of[rows].tolist(), strict=True):
@@ -275,7 +275,7 @@ class FlowRates:
             )
             if low < high:
                 found[one.name] = low, high
-        return found | ({self.latencies: self._waiting} if self.latencies else {})
+        return found | ({self.latencies: self._latency_band} if self.latencies else {})
 
     def _changes(self, rates: Float) -> bool:
         """True if rates differ from those of today by more than rounding."""
@@ -290,10 +290,10 @@ class FlowRates:
     def all_bands(self) -> Mapping[str, Ends]:
         """The same of all estimates."""
         found = {one.name: (1 / one.high, 1 / one.low) for one in self.estimates}
-        return found | ({self.latencies: self._waiting} if self.latencies else {})
+        return found | ({self.latencies: self._latency_band} if self.latencies else {})
 
     @cached_property
-    def _waiting(self) -> Ends:
+    def _latency_band(self) -> Ends:
         """Band of the longest latency relative to its value [1]."""
         value, low, high = self.latency[:, int(np.argmax(self.latency[0]))].tolist()
         return (low / value, high / value) if value > 0 else (1.0, 1.0)
@@ -301,7 +301,7 @@ class FlowRates:
     @cached_property
     def latencies(self) -> str:
         """Name of the estimate of all latencies; empty where they are exact."""
-        low, high = self._waiting
+        low, high = self._latency_band
         return f"latency {low:.3g} to {high:.3g}" if low < high else ""
 
     @cached_property

@@ -215,7 +215,7 @@ class Mounts:
 
 def mounts_of(network: Network, legs: Legs) -> list[Mounts]:
     """What one client can get from a storage system through its mount: for reading, then for writing."""
-    return _mounted(legs, network.frame, _client_rates(network))
+    return _mount_limits(legs, network.frame, _client_rates(network))
 
 
 #: what is known of a mount of a part definition: its rate, the ends of its band, and whether it is one of a socket
@@ -259,7 +259,7 @@ MOUNTED_LIMIT: Final = 4
 
 
 @memo(most=MOUNTED_LIMIT, each=2)
-def _mounted(legs: Legs, frame: Frame, given: bytes) -> list[Mounts]:
+def _mount_limits(legs: Legs, frame: Frame, given: bytes) -> list[Mounts]:
     """The mounts of traffic. : given (2, 4, n_part_defs) what one client reads and writes [B/s]"""
     net, at = frame.net, frame_arrays(frame)
     found: list[Mounts] = []

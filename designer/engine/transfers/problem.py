@@ -70,11 +70,11 @@ class TransferQuestion:
         own, known = self.limits, dict[tuple[str, float], int]()
         kinds = [known.setdefault((one.kind or one.label, one.capacity), len(known)) for one in own.distinct]
         found = Meeting(own.flow, own.node, own.usage, np.array(kinds, dtype=np.int64)[own.of])
-        return [found, *map(_meeting, mounts_of(self.network, self.legs))]
+        return [found, *map(_mount_flows, mounts_of(self.network, self.legs))]
 
 
 @memo(most=MOUNTED_LIMIT)
-def _meeting(mounts: Mounts) -> Meeting:
+def _mount_flows(mounts: Mounts) -> Meeting:
     """The flows of mounts: the same object from edit to edit, as the mounts are."""
     return Meeting(mounts.flow, mounts.client, mounts.usage, mounts.kind)
 
@@ -148,13 +148,13 @@ def _leads(question: TransferQuestion, folded: Fold) -> tuple[Traffic, Legs]:
     return Traffic(legs, traffic.source[folded.flows.first], traffic.target[folded.flows.first]), legs
 
 
-def _numbered(first: int, kept: Int, lead: Int) -> Int:
+def _number_limits(first: int, kept: Int, lead: Int) -> Int:
     """Numbers of limits by node, −1 where none is met."""
     place = np.minimum(np.searchsorted(kept, lead), max(0, len(kept) - 1))
     return np.where(kept[place] == lead, first + place, -1) if len(kept) else np.full(len(lead), -1)
 
 
-def _beyond(network: Network, node: Int, family: int) -> Int:
+def _extra_limits(network: Network, node: Int, family: int) -> Int:
     """Numbers of limits apart from those of channels and parts."""
     return network.n_resources + _FAMILIES_LIMIT * node + family
 
@@ -163,7 +163,7 @@ def _beyond(network: Network, node: Int, family: int) -> Int:
 _FEW_ROWS_LIMIT: Final = 16
 
 
-def _met(numbers: Int, size: int) -> tuple[Int, Int]:
+def _occurring_numbers(numbers: Int, size: int) -> tuple[Int, Int]:
     """Which of `size` numbers occur, ascending, and the place of each among these."""
     if len(numbers) < size // _FEW_ROWS_LIMIT:
         return np.unique(numbers, return_inverse=True)
@@ -237,7 +237,7 @@ class Problem:
         flow, resource, usage = flow[order], resource[order], usage[order]
         # a few of millions are met: the others are not even counted
         n = self.network.n_resources
-        self.used, resource = _met(resource, n + len(self.limits))
+        self.used, resource = _occurring_numbers(resource, n + len(self.limits))
         limits = np.array([limit.capacity for limit in self.limits], dtype=np.float64)
         own = np.searchsorted(self.used, n)
         capacity = np.concatenate([self.network.capacity_of(self.used[:own]), limits[self.used[own:] - n]])
@@ -259,7 +259,7 @@ class Problem:
         Meetings are counted as the question does.
         """
         found = self._representing.get(meeting)
-        return _numbered(*found) if found is not None else None
+        return _number_limits(*found) if found is not None else None
 
     def number_of(self, rows: Int) -> Int:
         """Numbers of resources by their rows in the incidence."""
@@ -311,7 +311,7 @@ class Problem:
         """Flows without a path."""
         return np.flatnonzero(np.isin(self.fold.flows.of, self.routes.lost))
 
-    def _limited(self, limits: Sequence[Limit], many: Sequence[int]) -> int:
+    def _add_limits(self, limits: Sequence[Limit], many: Sequence[int]) -> int:
         """The number of the first of new limits."""
         first = self.network.n_resources + len(self.limits)
         self.limits = (*self.limits, *limits)
@@ -383,7 +383,7 @@ class Problem:
             rests_on = [self._of_link(codes[k], product(constants[k], kept), " both ways") for k in code.tolist()]
             columns = np.full(len(mine), number), usage, np.zeros(len(mine)), true, np.array(rests_on)[which]
             found.append(_Entries(routes.flow[mine], *columns))
-        self._limited(limits, equal.tolist())
+        self._add_limits(limits, equal.tolist())
         return found
 
     def _part_entries(self) -> list[_Entries]:
@@ -420,7 +420,7 @@ class Problem:
             if not len(mounts.capacity):
                 continue
             flow, client, usage = mounts.flow, mounts.client, mounts.usage
-            rows, lead, many = self._standing(1 + k, flow, client, len(mounts.capacity))
+            rows, lead, many = self._represented_entries(1 + k, flow, client, len(mounts.capacity))
             flow, true = self._row_of(flow[rows]), client[rows]
             kept, which = np.unique(lead[true], return_inverse=True)
             usage = usage[rows] * self.many[flow] / many[true]
@@ -431,12 +431,12 @@ class Problem:
                 Limit(f"client:{path}", f"client of {labels[one]} at {server}", most, f"client of {labels[one]}")
                 for one, most, (path, server) in zip(system, capacity, paths, strict=True)
             ]
-            first = self._limited(limits, many[kept].tolist())
+            first = self._add_limits(limits, many[kept].tolist())
             self._representing[1 + k] = first, kept, lead
             bands = zip(mounts.low[kept].tolist(), mounts.high[kept].tolist(), strict=True)
             of_mount = np.array([self._of_limit("mounts", band) for band in bands], dtype=np.int64)
             rests_on = of_mount[which]
-            beyond = _beyond(network, true, 1 + k)
+            beyond = _extra_limits(network, true, 1 + k)
             found.append(_Entries(flow, first + which, usage, np.zeros(len(usage)), beyond, rests_on))
         return found
 
@@ -445,18 +445,18 @@ class Problem:
         own = self.question.limits
         if not len(own.of):
             return []
-        rows, lead, many = self._standing(0, own.flow, own.node, len(own.of))
+        rows, lead, many = self._represented_entries(0, own.flow, own.node, len(own.of))
         flow, true = self._row_of(own.flow[rows]), own.node[rows]
         kept, which = np.unique(lead[true], return_inverse=True)
         usage = own.usage[rows] * self.many[flow] / many[true]
-        first = self._limited([own.limit(k) for k in kept.tolist()], many[kept].tolist())
+        first = self._add_limits([own.limit(k) for k in kept.tolist()], many[kept].tolist())
         self._representing[0] = first, kept, lead
         names = [self._of_limit(limit.id.partition(":")[0], limit.band) for limit in own.distinct]
         rests_on = np.array(names, dtype=np.int64)[own.of[kept]]
-        beyond = _beyond(self.network, true, 0)
+        beyond = _extra_limits(self.network, true, 0)
         return [_Entries(flow, first + which, usage, np.zeros(len(usage)), beyond, rests_on[which])]
 
-    def _standing(self, meeting: int, flow: Int, node: Int, n: int) -> tuple[Int, Int, Int]:
+    def _represented_entries(self, meeting: int, flow: Int, node: Int, n: int) -> tuple[Int, Int, Int]:
         """Entries of flows that represent their class; which node represents each, and how many are equal to it."""
         if not self.fold.folds:
             return np.arange(len(flow)), np.arange(n), np.ones(n, dtype=np.int64)

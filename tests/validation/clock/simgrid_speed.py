@@ -86,7 +86,7 @@ def of_uniform(program: str, template: str, source: str) -> dict[str, Any]:
     begin = time.process_time()
     found = evaluate_transfer(network, asked, "speed", explained=False)
     took = time.process_time() - begin
-    question = transfers._asked(network, asked, "speed")
+    question = transfers._pair_transfer(network, asked, "speed")
     folded = question.folded()
     times: list[float] = []
     for _ in range(TURNS):

@@ -253,7 +253,7 @@ def _walk(
         if hashed is None:
             request, switch, target, share, left = _merge(request, switch, target, share, left)
         going = np.ones(len(request), dtype=bool)
-    return FabricPaths(*_joined(out), *_joined(done))
+    return FabricPaths(*_concatenate(out), *_concatenate(done))
 
 
 def _equal(graph: SwitchGraph, distances: Distances, switch: Int, target: Int, left: Int) -> tuple[Int, Int]:
@@ -347,7 +347,7 @@ def _merge(request: Int, switch: Int, target: Int, share: Float, left: Int) -> t
     return request[kept], switch[kept], target[kept], share, left[kept]
 
 
-def _joined(pieces: list[tuple[Int, Int, Float]]) -> tuple[Int, Int, Float]:
+def _concatenate(pieces: list[tuple[Int, Int, Float]]) -> tuple[Int, Int, Float]:
     if not pieces:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
     a, b, c = zip(*pieces, strict=True)

@@ -136,7 +136,7 @@ def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
     cost: dict[_State, int] = {start: 0}
     before: dict[_State, list[tuple[_State, int]]] = {}
     queue: list[tuple[int, _State]] = [(0, start)]
-    apart = _apart(shape, source)
+    apart = _disconnected_peers(shape, source)
     while queue:
         spent, state = heapq.heappop(queue)
         if spent > cost[state]:
@@ -173,7 +173,7 @@ def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
     return _Tree(cost, least, before)
 
 
-def _apart(shape: LocalShape, source: int) -> list[bool]:
+def _disconnected_peers(shape: LocalShape, source: int) -> list[bool]:
     """Which accelerators the links of an accelerator do not join any more; empty where none are switched off."""
     if not any(shape.partitions) or Capability.ACCELERATE not in shape.kinds[source].capabilities:
         return []
