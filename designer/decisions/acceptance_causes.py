@@ -120,16 +120,16 @@ def weighed(machine: Machine, base: Sequence[Expected]) -> list[Weighed]:
         drawn = promises_under(machine, fault, base, equal)
         if drawn is None:
             continue
-        promised = [_left(fault, one, None) for one in drawn]
-        if _slower(_values(promised), _values(base)):
+        promised = [_remaining_share(fault, one, None) for one in drawn]
+        if _is_slower(_values(promised), _values(base)):
             uncertain = any(e.left.low < e.left.high for e in fault.effects)
             levels = [k / (LEVELS - 1) for k in range(LEVELS)] if uncertain else []
-            others = tuple([_left(fault, one, level) for one in drawn] for level in levels)
+            others = tuple([_remaining_share(fault, one, level) for one in drawn] for level in levels)
             found.append(Weighed(fault, promised, others))
     return found
 
 
-def _left(fault: Fault, one: Expected, level: float | None) -> Expected:
+def _remaining_share(fault: Fault, one: Expected, level: float | None) -> Expected:
     """What the effects of a fault leave of a promise: the usual share, or one between the ends of its band (0 to 1)."""
     for effect in fault.effects:
         if effect.concerns(one.trial):
@@ -143,7 +143,7 @@ def between_ends(left: Constant, level: float) -> float:
     return left.low * (left.high / left.low) ** level
 
 
-def _slower(under: Sequence[float], sound: Sequence[float]) -> bool:
+def _is_slower(under: Sequence[float], sound: Sequence[float]) -> bool:
     return any(a < b * (1 - _TIED) for a, b in zip(under, sound, strict=True))
 
 
@@ -162,7 +162,7 @@ def ranked(rows: Sequence[Judged], promised: Sequence[Weighed]) -> list[Cause]:
     for one in promised:
         prior = math.log((1 - SOUND.value) / len(count) / count[one.fault.kind])
         found.append((prior, likely.mean(one.logs), one.fault, _values(one.promised)))
-    return _ranked(found)
+    return _rank_explanations(found)
 
 
 def _logs(promised: Sequence[Expected]) -> Float:
@@ -173,18 +173,18 @@ def _values(promised: Sequence[Expected]) -> tuple[float, ...]:
     return tuple(one.estimate.value for one in promised)
 
 
-def _same(one: Sequence[float], other: Sequence[float]) -> bool:
+def _are_equal(one: Sequence[float], other: Sequence[float]) -> bool:
     return all(abs(a - b) <= _TIED * max(a, b) for a, b in zip(one, other, strict=True))
 
 
-def _ranked(found: list[tuple[float, float, Fault | None, tuple[float, ...]]]) -> list[Cause]:
+def _rank_explanations(found: list[tuple[float, float, Fault | None, tuple[float, ...]]]) -> list[Cause]:
     """Explanations with their probabilities; those that promise the same of all results are one."""
     top = max(prior + like for prior, like, _, _ in found)
     groups: list[tuple[list[Fault], list[float], tuple[float, ...]]] = []
     for prior, like, fault, values in sorted(found, key=lambda row: -(row[0] + row[1])):
         weight = math.exp(prior + like - top)
         for members, weights, known in groups:
-            if _same(known, values):
+            if _are_equal(known, values):
                 # what would not show at all is no explanation next to that all is sound
                 members += [fault] if fault is not None and members else []
                 weights.append(weight)
@@ -314,7 +314,7 @@ class Places:
             return None
         # what leaves the machine, or takes its accelerators in order, is equivalent only where those stay where they
         # are
-        about = trial.parts if trial.sort in _OF_PARTS else () if trial.sort == "h2d_all" else self._fixed
+        about = trial.parts if trial.sort in _OF_PARTS else () if trial.sort == "h2d_all" else self._fixed_parts
         rows = [self._row.get(path, -1) for path in (*fault.marks, *about)]
         if min(rows, default=0) < 0:
             return None
@@ -332,7 +332,7 @@ class Places:
         )
 
     @cached_property
-    def _fixed(self) -> tuple[str, ...]:
+    def _fixed_parts(self) -> tuple[str, ...]:
         """Accelerators and parts with a network cable."""
         net, cables = self._machine.network.net, self._machine.network.domain == NETWORK
         doors = np.intersect1d(self._parts, np.concatenate([net.link_a[cables], net.link_b[cables]]))
@@ -356,17 +356,17 @@ class Places:
     @cached_property
     def _colours(self) -> Int:
         """Colour of each ordered pair of parts. : (n, n)"""
-        colour = _numbered(self._first())
+        colour = _group_numbers(self._pair_relation())
         while True:
             ways = np.zeros(colour.shape, dtype=np.uint64)
             for middle in range(len(colour)):
                 ways += mix(colour[:, middle, None], colour[None, middle, :]).astype(np.uint64)
-            finer = _numbered(mix(colour, ways.view(np.int64)))
+            finer = _group_numbers(mix(colour, ways.view(np.int64)))
             if finer.max(initial=0) == colour.max(initial=0):
                 return finer
             colour = finer
 
-    def _first(self) -> npt.NDArray[np.uint64]:
+    def _pair_relation(self) -> npt.NDArray[np.uint64]:
         """Both parts, whether they are one, whether the first contains the second, and the links that join them."""
         network: Network = self._machine.network
         net, n = network.net, len(self._parts)
@@ -385,6 +385,6 @@ class Places:
         return mix(pair.astype(np.int64), joined.view(np.int64)).astype(np.uint64)
 
 
-def _numbered(values: npt.NDArray[np.uint64]) -> Int:
+def _group_numbers(values: npt.NDArray[np.uint64]) -> Int:
     _, which = np.unique(values, return_inverse=True)
     return np.asarray(which.reshape(values.shape), dtype=np.int64)

@@ -182,10 +182,10 @@ def answer(task: Task, run: Run, cancelled: Callable[[], bool] | None = None) ->
     except (ArithmeticError, LookupError, TypeError, ValueError, AssertionError) as error:
         # one odd corner must not cost the other rows; it is stated as what it is
         return Row(run.number, run.settings, error=f"a mistake in the program: {type(error).__name__}: {error}")
-    metrics = {name: _kept(found.metrics[name]) for name in task.metrics if name in found.metrics}
+    metrics = {name: _stored_values(found.metrics[name]) for name in task.metrics if name in found.metrics}
     return Row(run.number, run.settings, metrics, tuple(Binding(b.what, b.id, b.label) for b in found.binding))
 
 
-def _kept(found: Estimate) -> Estimate:
+def _stored_values(found: Estimate) -> Estimate:
     """What a row keeps of an estimate: the same whether it was worked out or read from a file."""
     return Estimate(found.value, found.low, found.high, found.unit)

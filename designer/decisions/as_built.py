@@ -94,7 +94,7 @@ def compare_built(designed: Design, built: Design) -> Comparison:
     return _Messages(plan, real, found).run(others)
 
 
-def _speed(values: LinkValues) -> float:
+def _link_rate(values: LinkValues) -> float:
     """Rate of one link [B/s]."""
     return raw_rate(values)[0]
 
@@ -120,7 +120,7 @@ class _Messages:
         missing: dict[Pair, int] = {}
         extra: dict[Pair, int] = {}
         for (a, b), count in self.plan.cables.items():
-            there = self._there(a, b)
+            there = self._cables_in_dump(a, b)
             if there is None or there < count:
                 missing[a, b] = count - (there or 0)
         for (a, b), count in self.real.cables.items():
@@ -129,9 +129,9 @@ class _Messages:
                 planned = self.plan.cables.get((low, high), 0)
                 if count > planned:
                     extra[low, high] = count - planned
-        spare = self._miswired(missing, extra)
-        slow, lost = self._degraded()
-        self._missing(missing, lost)
+        spare = self._find_miswired(missing, extra)
+        slow, lost = self._report_degraded()
+        self._report_missing(missing, lost)
         total = sum(self._rate(p) * n for p, n in self.plan.cables.items())
         gone = sum(self._rate(p) * n for p, n in missing.items()) + sum(lost.values())
         return Comparison(
@@ -150,9 +150,9 @@ class _Messages:
         if known is not None:
             return known
         links = self.plan.links.get(pair)
-        return _speed(self.plan.net.link(links[0])) if links else 0.0
+        return _link_rate(self.plan.net.link(links[0])) if links else 0.0
 
-    def _there(self, a: int, b: int) -> int | None:
+    def _cables_in_dump(self, a: int, b: int) -> int | None:
         """Cables of the dump between what two nodes of the plan became; None where one is not there."""
         if a not in self.match or b not in self.match:
             return None
@@ -162,7 +162,7 @@ class _Messages:
     def _nodes(self) -> None:
         absent = [n for n in self.plan.nodes if n not in self.match]
         if absent:
-            self._tell(
+            self._add_finding(
                 "BUILT-ABSENT",
                 Severity.ERROR,
                 f"{len(absent)} switches or servers of the design are not in the dump, "
@@ -190,17 +190,19 @@ class _Messages:
             return
         guesses = [n for n, how in self.found.how.items() if how is How.GUESS]
         equal = self.found.count(How.EQUIVALENT)
-        shown = ", ".join(self._shown(n) for n in by_cables[:3])
+        shown = ", ".join(self._label(n) for n in by_cables[:3])
         text = f"{len(by_cables)} nodes are matched by their cables, not by name: {shown}"
         if equal:
             text += f"; {equal} of them could be exchanged with equal ones"
-        self._tell("BUILT-BY-CABLES", Severity.INFO, text, by_cables, "give nodes of the design the names of the dump")
+        self._add_finding(
+            "BUILT-BY-CABLES", Severity.INFO, text, by_cables, "give nodes of the design the names of the dump"
+        )
         if guesses:
-            names = ", ".join(self._shown(n) for n in guesses[:3])
+            names = ", ".join(self._label(n) for n in guesses[:3])
             text = f"{len(guesses)} nodes are guesses, another node of the dump fits as well: {names}"
-            self._tell("BUILT-GUESSED", Severity.WARNING, text, guesses, "name them, and compare again")
+            self._add_finding("BUILT-GUESSED", Severity.WARNING, text, guesses, "name them, and compare again")
 
-    def _miswired(self, missing: dict[Pair, int], extra: dict[Pair, int]) -> dict[Pair, int]:
+    def _find_miswired(self, missing: dict[Pair, int], extra: dict[Pair, int]) -> dict[Pair, int]:
         """A cable that is missing at one place and too many at another, with one end in common, was plugged wrongly.
 
         Returned are the other cables that are too many.
@@ -217,10 +219,10 @@ class _Messages:
                 shared = next(n for n in pair if n in wrong)
                 meant, got = (next(n for n in p if n != shared) for p in (pair, wrong))
                 self.moved.append((shared, meant, got))
-                self._tell(
+                self._add_finding(
                     "BUILT-MISWIRED",
                     Severity.ERROR,
-                    f"{self._shown(shared)} is cabled to {self._shown(got)} and not to {self._shown(meant)}",
+                    f"{self._label(shared)} is cabled to {self._label(got)} and not to {self._label(meant)}",
                     [shared, meant, got],
                     "move the cable",
                 )
@@ -228,15 +230,15 @@ class _Messages:
         if spare:
             nodes = [n for pair in spare for n in pair]
             text = f"{sum(spare.values())} cables are in the dump and not in the design"
-            self._tell("BUILT-EXTRA", Severity.WARNING, text, nodes, "draw them, or take them out")
+            self._add_finding("BUILT-EXTRA", Severity.WARNING, text, nodes, "draw them, or take them out")
         return spare
 
-    def _missing(self, missing: dict[Pair, int], lost: dict[Pair, float]) -> None:
+    def _report_missing(self, missing: dict[Pair, int], lost: dict[Pair, float]) -> None:
         del lost
         for pair, count in missing.items():
             planned = self.plan.cables[pair]
             rate = format_quantity(self._rate(pair) * count, "rate")
-            here, there = (self._shown(n) for n in pair)
+            here, there = (self._label(n) for n in pair)
             text = (
                 f"{count} of {planned} cables between {here} and {there} are missing: {rate} of "
                 f"{format_quantity(self._rate(pair) * planned, 'rate')} per direction is lost"
@@ -244,7 +246,7 @@ class _Messages:
             where = [self.plan.net.link_path(i) for i in self.plan.links[pair][:_PLACES]]
             self.findings.append(Finding("BUILT-MISSING", Severity.ERROR, text, tuple(where), "check cable and ports"))
 
-    def _degraded(self) -> tuple[int, dict[Pair, float]]:
+    def _report_degraded(self) -> tuple[int, dict[Pair, float]]:
         lost: dict[Pair, float] = {}
         for pair, rate in self.plan.rates.items():
             if pair[0] not in self.match or pair[1] not in self.match:
@@ -253,11 +255,11 @@ class _Messages:
             there = self.real.rates.get((low, high))
             if there is None or there >= rate * (1 - _SAME):
                 continue
-            slow = [i for i in self.real.links[low, high] if _speed(self.real.net.link(i)) < rate * (1 - _SAME)]
+            slow = [i for i in self.real.links[low, high] if _link_rate(self.real.net.link(i)) < rate * (1 - _SAME)]
             count = sum(self.real.net.link(i).count for i in slow)
             self.slow[pair] = (count, there)
-            lost[pair] = sum(self.real.net.link(i).count * (rate - _speed(self.real.net.link(i))) for i in slow)
-            here, far = (self._shown(n) for n in pair)
+            lost[pair] = sum(self.real.net.link(i).count * (rate - _link_rate(self.real.net.link(i))) for i in slow)
+            here, far = (self._label(n) for n in pair)
             text = (
                 f"{count} of {self.plan.cables[pair]} cables between {here} and {far} run at "
                 f"{format_quantity(there, 'rate')}, designed for {format_quantity(rate, 'rate')}: "
@@ -267,12 +269,12 @@ class _Messages:
             self.findings.append(Finding("BUILT-DEGRADED", Severity.ERROR, text, where, "check cable and ports"))
         return len(lost), lost
 
-    def _shown(self, node: int) -> str:
+    def _label(self, node: int) -> str:
         text = shortened(self.plan.names[node], _LONGEST)
         if self.found.how.get(node, How.NAME) is How.NAME:
             return text
         return f"{text} ({shortened(self.real.names[self.match[node]], _LONGEST)} in the dump)"
 
-    def _tell(self, code: str, severity: Severity, text: str, nodes: list[int], remedy: str) -> None:
+    def _add_finding(self, code: str, severity: Severity, text: str, nodes: list[int], remedy: str) -> None:
         where = tuple(dict.fromkeys(self.plan.path(n) for n in nodes[:_PLACES]))
         self.findings.append(Finding(code, severity, text, where, remedy))

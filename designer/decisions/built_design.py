@@ -97,12 +97,12 @@ class _Changes:
             slower = {"count": slow, "bandwidth_per_direction": format_quantity(rate, "rate")}
             found.append(self._link(f"{name}-slow", definition, ends, slower))
         for k, (meant, got) in enumerate(self.moved.get(i, ())):
-            elsewhere = tuple(self._instead(end, meant, got) for end in ends)
+            elsewhere = tuple(self._replaced_end(end, meant, got) for end in ends)
             if elsewhere != ends:
                 found.append(self._link(f"{name}-moved{k}", definition, (elsewhere[0], elsewhere[1]), {"count": 1}))
         return found
 
-    def _instead(self, end: str, meant: int, got: int) -> str:
+    def _replaced_end(self, end: str, meant: int, got: int) -> str:
         """Where an end leads that was to lead to a node: to the other node, where it is one that cables end at."""
         target = self.net.path(got)
         return target if end == self.net.path(meant) and self.net.part(got).kind == "switch" else end

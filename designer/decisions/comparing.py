@@ -96,7 +96,7 @@ def compare(a: Design, b: Design, most_changes: int = 200, cancelled: Callable[[
     metrics: list[Moved] = []
     for workload in both:
         one, other = first[workload], second[workload]
-        metrics += [_moved(workload, name, one, other, steps) for name in one.metrics if name in other.metrics]
+        metrics += [_explain_move(workload, name, one, other, steps) for name in one.metrics if name in other.metrics]
     found, now = _findings(a), _findings(b)
     differences = diff(a, b)
     return Comparison(
@@ -152,7 +152,7 @@ def _steps(
         waiting = []
 
 
-def _moved(
+def _explain_move(
     workload: str,
     name: str,
     one: WorkloadResult,
@@ -169,10 +169,10 @@ def _moved(
         if found is not None and abs(found.value - at) > _NOTICE * max(abs(before), abs(after)):
             shares[words] = found.value - at
             at = found.value
-    return Moved(workload, name, unit, before, after, _why(one.binding, other.binding), shares)
+    return Moved(workload, name, unit, before, after, _binding_change(one.binding, other.binding), shares)
 
 
-def _why(before: tuple[Bottleneck, ...], after: tuple[Bottleneck, ...]) -> str:
+def _binding_change(before: tuple[Bottleneck, ...], after: tuple[Bottleneck, ...]) -> str:
     if not before or not after:
         return ""
     first, second = before[0].label, after[0].label

@@ -74,7 +74,7 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
     metrics["incast_degree"] = Estimate.exact(degree, "1")
     sources = (incast.source,) if degree > 1 else ()
     metrics["incast_share"] = Estimate(incast.value, incast.low, incast.high, "1", sources)
-    metrics[main] = _widened(even.metrics[main], metrics["hashed_share"].low * incast.low, sources)
+    metrics[main] = _widen_band(even.metrics[main], metrics["hashed_share"].low * incast.low, sources)
     words = f"{draws} draws of the hash, {pieces} queue pairs of a flow"
     collided = (Bottleneck("limit", "hash", "the hash of flows", words),)
     binding = collided if metrics["hashed_share"].low < _EVEN else even.binding
@@ -119,7 +119,7 @@ def _spread(shares: Sequence[float]) -> Estimate:
     return Estimate(median, low, high, "1", ("mptcp-2011",), "over draws of the hash")
 
 
-def _widened(even: Estimate, share: float, sources: tuple[str, ...]) -> Estimate:
+def _widen_band(even: Estimate, share: float, sources: tuple[str, ...]) -> Estimate:
     """The value of an even split, in a band that reaches down to a share of its speed."""
     kept = tuple(sorted({*even.sources, *sources}))
     if share <= 0:

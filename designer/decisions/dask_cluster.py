@@ -49,7 +49,7 @@ def on_cluster(task: Task, runs: Sequence[Run], cancelled: Callable[[], bool], a
         if not client.scheduler_info()["workers"]:
             remedy = f"start some: dask worker {address}"
             raise AnalysisError("the scheduler has no workers", place=_PLACE, remedy=remedy)
-        yield from _on(client, distributed, task, runs, cancelled)
+        yield from _run_on(client, distributed, task, runs, cancelled)
     finally:
         client.close()
 
@@ -91,7 +91,9 @@ def _no_scheduler(address: str, why: str) -> AnalysisError:
     return AnalysisError(text, place=_PLACE, remedy="start one with: dask scheduler")
 
 
-def _on(client: Any, distributed: Any, task: Task, runs: Sequence[Run], cancelled: Callable[[], bool]) -> Iterator[Row]:
+def _run_on(
+    client: Any, distributed: Any, task: Task, runs: Sequence[Run], cancelled: Callable[[], bool]
+) -> Iterator[Row]:
     # to all workers at once: what one alone holds is lost with it
     sent = client.scatter(pickle.dumps(task), broadcast=True)
     waiting = {client.submit(one, sent, run, retries=_RETRIES, pure=False) for run in runs}

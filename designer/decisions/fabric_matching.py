@@ -126,8 +126,8 @@ def match(plan: FabricGraph, real: FabricGraph) -> Match:
     taken: set[int] = set()
     # a list of cables does not say what its devices are: names count where kinds differ, too
     for key in (_kind_and_name, _kind_and_export, _kind_and_host, _export):
-        mine = _grouped({n: key(plan, n) for n in plan.nodes if n not in found})
-        theirs = _grouped({n: key(real, n) for n in real.nodes if n not in taken})
+        mine = _group_by_key({n: key(plan, n) for n in plan.nodes if n not in found})
+        theirs = _group_by_key({n: key(real, n) for n in real.nodes if n not in taken})
         for name, group in mine.items():
             others = theirs.get(name, [])
             if len(group) == len(others) == 1:
@@ -153,7 +153,7 @@ def _export(fabric: FabricGraph, node: int) -> tuple[object, ...]:
     return (fabric.exported[node],)
 
 
-def _grouped(keys: dict[int, tuple[object, ...]]) -> dict[object, list[int]]:
+def _group_by_key(keys: dict[int, tuple[object, ...]]) -> dict[object, list[int]]:
     groups: dict[object, list[int]] = {}
     for node, key in keys.items():
         if key[-1]:
@@ -187,7 +187,7 @@ class _Growing:
     def run(self) -> Match:
         """Everything that can be matched."""
         for x, y in list(self.found.items()):
-            self._around(x, y)
+            self._shared_neighbour_cables(x, y)
         self._grow()
         while (start := self._start()) is not None:
             self._take(*start)
@@ -203,7 +203,7 @@ class _Growing:
             depth += 1
         return depth
 
-    def _around(self, x: int, y: int) -> None:
+    def _shared_neighbour_cables(self, x: int, y: int) -> None:
         """The cables that neighbours of a matched pair share."""
         for n in self.mine[x]:
             if n in self.found:
@@ -236,12 +236,12 @@ class _Growing:
         self.found[x] = y
         self.how[x] = how
         self.taken.add(y)
-        self._around(x, y)
+        self._shared_neighbour_cables(x, y)
 
     def _start(self) -> tuple[int, int, How] | None:
         """The surest pair in parts of the fabrics in which nothing is matched yet."""
-        mine = _untouched(self.plan.nodes, self.mine, self.found)
-        theirs = _untouched(self.real.nodes, self.theirs, self.taken)
+        mine = _unmatched_components(self.plan.nodes, self.mine, self.found)
+        theirs = _unmatched_components(self.real.nodes, self.theirs, self.taken)
         for depth in range(_DEPTH, -1, -1):
             one, other = _classes(mine, self.colours, depth), _classes(theirs, self.others, depth)
             common = [key for key in one if key in other]
@@ -252,7 +252,9 @@ class _Growing:
         return None
 
 
-def _untouched(nodes: tuple[int, ...], around: dict[int, list[int]], known: dict[int, int] | set[int]) -> list[int]:
+def _unmatched_components(
+    nodes: tuple[int, ...], around: dict[int, list[int]], known: dict[int, int] | set[int]
+) -> list[int]:
     """Nodes of connected parts without any that is known."""
     seen: set[int] = set()
     found: list[int] = []

@@ -111,7 +111,7 @@ def numbers(texts: list[str]) -> Int:
 def part_text(part: Part) -> str:
     """What distinguishes a part from others, wherever it is."""
     values = {name: quantity.model_dump_json() for name, quantity in part.overrides.items()}
-    return json.dumps([part.kind, part.type, values, _telling(part.attributes)], sort_keys=True)
+    return json.dumps([part.kind, part.type, values, _distinguishing(part.attributes)], sort_keys=True)
 
 
 def link_text(values: LinkValues) -> str:
@@ -121,10 +121,10 @@ def link_text(values: LinkValues) -> str:
         for name in ("kind", "count", "bandwidth_per_direction", "generation", "lanes", "status")
     }
     texts = {name: str(value) for name, value in stated.items()}
-    return json.dumps([texts, _telling(values.attributes)], sort_keys=True)
+    return json.dumps([texts, _distinguishing(values.attributes)], sort_keys=True)
 
 
-def _telling(attributes: Mapping[str, str]) -> dict[str, str]:
+def _distinguishing(attributes: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in attributes.items() if name not in _PLACES}
 
 

@@ -209,7 +209,7 @@ class Survivor(Survival):
         parts = lost_parts(self.network, failure)
         links = [failure.first] if failure.of_link else []
         path = self.network.net.link_path(failure.first) if failure.of_link else self.network.net.path(failure.first)
-        stated = [] if failure.kind != FEED else self._feed(failure.first)
+        stated = [] if failure.kind != FEED else self._feed_overload(failure.first)
         gpus = int(self.network.has(Capability.ACCELERATE)[parts].sum())
         own, way = self.after(parts, links), self.best(parts, links)
         left = way.after
@@ -258,7 +258,7 @@ class Survivor(Survival):
         )
         return Estimate(value, low, high, "h", sources)
 
-    def _feed(self, rack: int) -> list[str]:
+    def _feed_overload(self, rack: int) -> list[str]:
         feed = feed_of(self.network, rack)
         if feed is None or feed.draw <= feed.limit:
             return []

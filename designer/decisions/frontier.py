@@ -64,11 +64,11 @@ def turns(rows: Iterable[Row], paths: Sequence[str]) -> tuple[Turn, ...]:
                 line.sort(key=lambda row: row.number)
             else:
                 line.sort(key=lambda row, at=at: (amount_of(row.settings[at]) or (0.0, ""))[0])
-            found += _along(line, path)
+            found += _breaks_along(line, path)
     return tuple(found)
 
 
-def _along(line: Sequence[Row], path: str) -> Iterable[Turn]:
+def _breaks_along(line: Sequence[Row], path: str) -> Iterable[Turn]:
     for k in breaks(line):
         yield Turn(path, line[k - 1], line[k])
 

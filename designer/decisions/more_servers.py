@@ -35,7 +35,7 @@ def more_servers(design: Design, accelerators: int) -> Edit:
         If no accelerator is in a server or in a group of servers.
     """
     per_group = {g.id: accelerators_in(g.content) for g in design.groups.values()}
-    per_server = {p.id: _inside(design, p.id) for p in roots(design)}
+    per_server = {p.id: _accelerators_inside(design, p.id) for p in roots(design)}
     totals = [(n * design.groups[g].replicas, "groups", g, n) for g, n in per_group.items() if n]
     totals += [(n, "parts", p, n) for p, n in per_server.items() if n]
     if not totals:
@@ -63,7 +63,7 @@ def accelerators_in(block: Block) -> int:
     return sum(n for kind, n in count_kinds(block).items() if _accelerates(kind))
 
 
-def _inside(design: Design, part_id: str) -> int:
+def _accelerators_inside(design: Design, part_id: str) -> int:
     inside = contents(design, (part_id,)) - {part_id}
     return sum(_accelerates(design.parts[i].kind) for i in inside)
 
@@ -93,11 +93,11 @@ def place_layout(design: Design, workload: str, way: Candidate, drawn: int) -> E
     if missing <= 0:
         return change
     more = more_servers(design, missing)
-    _check_used(more.apply(design), spec, way.accelerators)
+    _require_used(more.apply(design), spec, way.accelerators)
     return Together((more, change), f"Add servers for {way.needed}")
 
 
-def _check_used(design: Design, spec: WorkloadSpec, wanted: int) -> None:
+def _require_used(design: Design, spec: WorkloadSpec, wanted: int) -> None:
     """Refuse servers that the workload would not run on."""
     group = str(spec.settings.get("group") or "gpus")
     if len(resolve(build_network(design), group, f"workloads.{spec.id}.group")) < wanted:

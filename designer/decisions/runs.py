@@ -78,11 +78,11 @@ def at_random(variables: Sequence[Variable], count: int, seed: int) -> tuple[Run
     columns: list[list[str]] = []
     for variable in variables:
         shares = (random.permutation(count) + random.random(count)) / count
-        columns.append([_at(variable, float(share)) for share in shares])
+        columns.append([_value_at(variable, float(share)) for share in shares])
     return tuple(Run(k, row) for k, row in enumerate(zip(*columns, strict=True)))
 
 
-def _at(variable: Variable, share: float) -> str:
+def _value_at(variable: Variable, share: float) -> str:
     if variable.span is None:
         return variable.values[min(int(share * len(variable.values)), len(variable.values) - 1)]
     return _from_span(variable.span, share)

@@ -111,7 +111,7 @@ class Searcher:
     ) -> None:
         self.design, self.spec, self.watch = design, spec, watch
         network = build_network(design)
-        self.whole = whole or _answered(network, spec, watch)
+        self.whole = whole or _evaluate(network, spec, watch)
         self.metric = worth_of(self.whole)
         found = (*candidates(network, self.whole, prices), *accelerator_candidates(network, spec, self.whole, prices))
         self.candidates = tuple(sorted(found, key=lambda one: (one.cost.key, one.title)))
@@ -150,9 +150,9 @@ class Searcher:
         if design is None:
             return 0.0
         try:
-            spec = _asked(design, self.spec)
+            spec = _current_workload(design, self.spec)
             network = build_network(design)
-            result = _answered(network, spec, self.watch, explained=False)
+            result = _evaluate(network, spec, self.watch, explained=False)
         except AnalysisError:
             return 0.0
         before, after = (r.metrics.get("goodput") for r in (self.whole, result))
@@ -165,10 +165,10 @@ class Searcher:
         if self.gain(chosen) < goal:
             return False
         design = self.edited(chosen)
-        return design is not None and _errors(design) <= self._broken
+        return design is not None and _errors(design) <= self._current_errors
 
     @cached_property
-    def _broken(self) -> frozenset[str]:
+    def _current_errors(self) -> frozenset[str]:
         return _errors(self.design)
 
     @property
@@ -223,12 +223,12 @@ class Searcher:
         return tuple(sorted(chosen))
 
 
-def _answered(network: Network, spec: WorkloadSpec, watch: Watch, *, explained: bool = True) -> WorkloadResult:
+def _evaluate(network: Network, spec: WorkloadSpec, watch: Watch, *, explained: bool = True) -> WorkloadResult:
     """The values of a workload, and what binds it where that is asked for."""
     return run_workload(network, spec, False, None, watch.cancelled, explained=explained, banded=False)[0]
 
 
-def _asked(design: Design, spec: WorkloadSpec) -> WorkloadSpec:
+def _current_workload(design: Design, spec: WorkloadSpec) -> WorkloadSpec:
     """The workload as a design has it now: an edit may have spread it otherwise."""
     return design.workloads.get(spec.id, spec)
 
@@ -271,17 +271,17 @@ def suggest(
     stuck = ""
     for number in range(min(steps, STEPS_LIMIT)):
         watch.report(number / max(steps, 1), f"step {number + 1}")
-        search = Searcher(design, _asked(design, spec), listed, watch, whole)
+        search = Searcher(design, _current_workload(design, spec), listed, watch, whole)
         first = first or search.whole
         taken = _step(search, goal)
         if taken is None:
-            stuck = _stuck(search)
+            stuck = _no_gain_text(search)
             break
         step, design, whole = taken
         found.append(step)
     watch.report(1.0, "done")
     if first is None:
-        first = _answered(build_network(design), spec, watch)
+        first = _evaluate(build_network(design), spec, watch)
     name = worth_of(first)
     estimate = first.metrics[name]
     return Suggestions(design.name, spec.id, name, estimate.unit, estimate.value, tuple(found), stuck, listed.currency)
@@ -295,7 +295,7 @@ def _step(search: Searcher, goal: float) -> tuple[Step, Design, WorkloadResult] 
     chosen, exact = answer
     design = search.edited(chosen)
     assert design is not None, "its gain was worked out"
-    after = _answered(build_network(design), _asked(design, search.spec), search.watch)
+    after = _evaluate(build_network(design), _current_workload(design, search.spec), search.watch)
     gain = share_of(search.whole, after)
     if gain < goal * (1 - _SAME):
         return None
@@ -318,7 +318,7 @@ def _step(search: Searcher, goal: float) -> tuple[Step, Design, WorkloadResult] 
     )
 
 
-def _stuck(search: Searcher) -> str:
+def _no_gain_text(search: Searcher) -> str:
     labels = [b.label for b in search.whole.binding[:2]]
     limits = f"{' and '.join(labels) or 'nothing that is drawn'} {'limit' if len(labels) > 1 else 'limits'} it"
     count = len(search.candidates)

@@ -50,7 +50,7 @@ def accelerator_candidates(
                 numbers.setdefault(number)
     found: dict[str, Candidate] = {}
     for number in numbers:
-        for one in (*_faster(network, number, prices), *_more(network, number, prices)):
+        for one in (*_faster_type(network, number, prices), *_more_machines(network, number, prices)):
             found.setdefault(one.title, one)
     if numbers:
         for one in _layouts(network, spec):
@@ -65,20 +65,20 @@ def _applies(design: Design, candidate: Candidate) -> bool:
         return False
 
 
-def _stored(design: Design, path: str) -> tuple[Address, str, Block]:
+def _stored_block(design: Design, path: str) -> tuple[Address, str, Block]:
     within, name = split_path(path)
     found = where_stored(design, within)
     return found, name, block_at(design, found)
 
 
-def _faster(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
+def _faster_type(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
     """A type that fits the same socket and is faster, for all accelerators of the block that have the same."""
     net, design = network.net, network.design
     part = net.part(number)
     old = design.type_of(part)
     if old is None:
         return
-    within, _, block = _stored(design, net.path(number))
+    within, _, block = _stored_block(design, net.path(number))
     ids = tuple(p.id for p in block.parts.values() if p.kind == part.kind and p.type == part.type)
     wanted = {id(block.parts[i]) for i in ids}
     times = int(np.isin(net.part_def, [k for k, d in enumerate(net.part_defs) if id(d) in wanted]).sum())
@@ -86,7 +86,7 @@ def _faster(network: Network, number: int, prices: Prices) -> Iterator[Candidate
     better = [
         other
         for type_id in catalog.ids()
-        if type_id.startswith(f"{part.kind}/") and _better(old, other := catalog.get(type_id))
+        if type_id.startswith(f"{part.kind}/") and _is_better(old, other := catalog.get(type_id))
     ]
     better.sort(
         key=lambda other: (other.number("flops_bf16") or 0.0, other.number("memory_bandwidth") or 0.0, other.id)
@@ -103,7 +103,7 @@ def _faster(network: Network, number: int, prices: Prices) -> Iterator[Candidate
         yield Candidate(title, f"type:{within}{ids}", edit, cost, named)
 
 
-def _better(old: PartType, other: PartType) -> bool:
+def _is_better(old: PartType, other: PartType) -> bool:
     """Whether a type goes where another was and is nowhere slower and somewhere faster."""
     if other.id == old.id or any(_text(old, name) != _text(other, name) for name in _SOCKET):
         return False
@@ -118,7 +118,7 @@ def _text(part_type: PartType, name: str) -> str:
     return "" if quantity is None else str(quantity.value)
 
 
-def _more(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
+def _more_machines(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
     """One more machine, or twice as many, of the group that the accelerators stand in."""
     net, design = network.net, network.design
     within, _ = split_path(net.path(number))

@@ -171,7 +171,7 @@ def _parts(network: Network, bottleneck: Bottleneck, prices: Prices) -> Iterator
     else:
         yield from _types(network, number, prices)
     if Capability.STORE in network.kind(number).capabilities:
-        yield from _another(network, number, prices)
+        yield from _add_storage(network, number, prices)
 
 
 def _place(network: Network, path: str) -> tuple[Address, str, Block]:
@@ -211,10 +211,10 @@ def _slots(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
     ids = tuple(x.id for x in own)
     ends = [net.part(int(e[link])) for e in (net.link_a, net.link_b)]
     lanes, generation = definition.lanes or 16, definition.generation or 0
-    most_lanes = min(_known(network, e, "pcie_lanes", 16) for e in ends)
-    most_generation = min(_known(network, e, "pcie_generation", generation) for e in ends)
-    what = _many(ids, "the slot at", "slots such as")
-    slots = _between(network, link, f"{counted(times, 'PCIe link')}")
+    most_lanes = min(_count_of(network, e, "pcie_lanes", 16) for e in ends)
+    most_generation = min(_count_of(network, e, "pcie_generation", generation) for e in ends)
+    what = _ids_text(ids, "the slot at", "slots such as")
+    slots = _links_text(network, link, f"{counted(times, 'PCIe link')}")
     for wider in (n for n in _LANES if lanes < n <= most_lanes):
         edit = ChangeLinks(ids, {"lanes": wider, "bandwidth_per_direction": None}, within=within)
         cost, named = Cost.of(prices.by_part, 0.0, times), f"widen {slots} to x{wider}"
@@ -244,7 +244,7 @@ def _uplinks(network: Network, link: int, prices: Prices) -> Iterator[Candidate]
     what = f"a second x{definition.lanes or 16} uplink"
     title = f"add {what} at {ids[0]}" if len(ids) == 1 else f"add {what} at each of {len(ids)} such as {ids[0]}"
     cost = Cost.of(prices.by_part, prices.of_link("pcie", definition.count * times), 2 * definition.count * times)
-    named = _between(network, link, f"add {what} to {counted(times, 'PCIe link')}")
+    named = _links_text(network, link, f"add {what} to {counted(times, 'PCIe link')}")
     yield Candidate(title, f"uplink:{within}{ids}", edit, cost, named)
 
 
@@ -258,24 +258,24 @@ def _ends_at(network: Network, own: Sequence[Link | Wiring], number: int) -> int
 def _free_lanes(network: Network, number: int) -> float:
     """PCIe lanes of a part that no link has; infinite where it does not say how many it has."""
     net = network.net
-    lanes = _known(network, net.part(number), "pcie_lanes", 0)
+    lanes = _count_of(network, net.part(number), "pcie_lanes", 0)
     if not lanes:
         return np.inf
     at = np.flatnonzero((net.link_a == number) | (net.link_b == number)).tolist()
     return lanes - sum(d.count * (d.lanes or 0) for d in map(net.link, at) if d.kind == "pcie")
 
 
-def _known(network: Network, part: Part, name: str, otherwise: int) -> int:
+def _count_of(network: Network, part: Part, name: str, otherwise: int) -> int:
     quantity = network.design.quantity(part, name)
     found = value_of(part.kind, name, quantity) if quantity is not None else None
     return int(found) if found else otherwise
 
 
-def _many(ids: Sequence[str], one: str, several: str) -> str:
+def _ids_text(ids: Sequence[str], one: str, several: str) -> str:
     return f"{one} {ids[0]}" if len(ids) == 1 else f"{len(ids)} {several} {ids[0]}"
 
 
-def _several(network: Network, number: int, times: int) -> str:
+def _parts_text(network: Network, number: int, times: int) -> str:
     """Parts such as the given one, in words: ``256 NICs``, or the name of the one there is."""
     part = network.net.part(number)
     if times == 1:
@@ -284,7 +284,7 @@ def _several(network: Network, number: int, times: int) -> str:
     return counted(times, title, several(title))
 
 
-def _between(network: Network, link: int, what: str) -> str:
+def _links_text(network: Network, link: int, what: str) -> str:
     """What is done to links such as the given one, and between what: ``cables … between NIC and Leaf switch``."""
     net = network.net
     names: list[str] = []
@@ -343,7 +343,7 @@ def _cables(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
     within, own, times = _equal_links(network, link)
     ids = tuple(x.id for x in own)
     change = ChangeWirings if isinstance(definition, Wiring) else ChangeLinks
-    what = _many(ids, "", "such as").strip()
+    what = _ids_text(ids, "", "such as").strip()
     ends = [network.kind(int(e[link])) for e in (net.link_a, net.link_b)]
     about = f"cables:{within}{ids}"
     uplink = all(Capability.SWITCH in kind.capabilities and Capability.ATTACH not in kind.capabilities for kind in ends)
@@ -355,21 +355,21 @@ def _cables(network: Network, link: int, prices: Prices) -> Iterator[Candidate]:
         title = (
             f"add {more} {name}{'s' if more > 1 else ''} to each of {what}" if times > 1 else f"add a {name} to {what}"
         )
-        yield Candidate(title, about, edit, cost, _between(network, link, f"add {counted(more * times, name)}"))
+        yield Candidate(title, about, edit, cost, _links_text(network, link, f"add {counted(more * times, name)}"))
     rate = amount(definition.bandwidth_per_direction, "rate") if definition.bandwidth_per_direction else 0.0
     faster = next((r for r in _LINE_RATES if rate * _BITS < r * (1 - 1e-9)), None)
     if rate and faster is not None:
         text = f"{faster / 1e9:g} Gb/s"
         edit = change(ids, {"bandwidth_per_direction": text}, within=within)
         cost = Cost.of(prices.by_part, prices.of_link(definition.kind, definition.count * times), 2 * times)
-        named = _between(network, link, f"cables of {text}")
+        named = _links_text(network, link, f"cables of {text}")
         yield Candidate(f"cables of {text} for {what}", about, edit, cost, named)
 
 
 def _free_ports(network: Network, number: int) -> float:
     """Network ports of a part that no cable is in; infinite where it does not say how many it has."""
     net = network.net
-    ports = _known(network, net.part(number), "ports", 0)
+    ports = _count_of(network, net.part(number), "ports", 0)
     if not ports:
         return np.inf
     at = np.flatnonzero(((net.link_a == number) | (net.link_b == number)) & (network.domain == NETWORK))
@@ -391,17 +391,17 @@ def _types(network: Network, number: int, prices: Prices) -> Iterator[Candidate]
     has = value_of(part.kind, name, quantity) if quantity is not None else None
     old = design.type_of(part)
     technology = _technology(network, number)
-    better = _better(part.kind, name, has or 0.0, lambda other: _fits(other, technology))
+    better = _better_types(part.kind, name, has or 0.0, lambda other: _fits(other, technology))
     for other in better[:_TYPES_LIMIT]:
         watts = (most_power(other) - most_power(old)) * times
         cost = Cost.of(prices.by_part, prices.of(other, times), times, max(0.0, watts))
-        what = _many(ids, "", "such as").strip()
+        what = _ids_text(ids, "", "such as").strip()
         edit = _swap(block, within, ids, other, name)
-        named = f"replace {_several(network, number, times)} by {other.title}"
+        named = f"replace {_parts_text(network, number, times)} by {other.title}"
         yield Candidate(f"swap {what} for {other.title}", f"type:{within}{ids}", edit, cost, named)
 
 
-def _better(kind: str, name: str, has: float, fits: Callable[[PartType], bool]) -> list[PartType]:
+def _better_types(kind: str, name: str, has: float, fits: Callable[[PartType], bool]) -> list[PartType]:
     """Types of the catalog that state more of a value, the nearest first."""
     catalog = load_catalog()
     rows = [
@@ -417,7 +417,7 @@ def _better(kind: str, name: str, has: float, fits: Callable[[PartType], bool]) 
 
 def _swap(block: Block, within: Address, ids: tuple[str, ...], other: PartType, name: str) -> Edit:
     swap: Edit = SetType(ids, other.id, other, other.sources, within=within)
-    again = _freed(block, ids, name)
+    again = _without_manual_values(block, ids, name)
     first = block.parts[next(iter(ids))]
     what = f"{len(ids)} × {part_kinds()[first.kind].title}" if len(ids) > 1 else first.label
     return Together((swap, *again(within)), f"Replace {what} by {other.title}") if again else swap
@@ -451,21 +451,21 @@ def storage_types(network: Network, number: int, prices: Prices, *, client: bool
     # what takes the place of a system is cabled again
     at = (members[net.link_a] | members[net.link_b]) & (network.domain == NETWORK)
     cables = max(int(network.count[at].sum()), int(members.sum()))
-    what = _many(ids, "", "such as").strip()
+    what = _ids_text(ids, "", "such as").strip()
     bought = 0
-    for other in _better(
-        part.kind, name, has or 0.0, lambda one: one.id != part.type and _reached(one) == _reached(old)
+    for other in _better_types(
+        part.kind, name, has or 0.0, lambda one: one.id != part.type and _storage_access(one) == _storage_access(old)
     ):
         edit, about = _swap(block, within, ids, other, name), f"type:{within}{ids}"
         if _same_server(old, other):
-            named = f"mount {_several(network, number, int(members.sum()))} as {other.title}"
+            named = f"mount {_parts_text(network, number, int(members.sum()))} as {other.title}"
             yield Candidate(f"mount {what} as {other.title}", about, edit, Cost(), named)
         elif bought < _TYPES_LIMIT:
             bought += 1
             times = int(members.sum())
             watts = max(0.0, (most_power(other) - most_power(old)) * times)
             cost = Cost.of(prices.by_part, prices.of(other, times), cables, watts)
-            named = f"replace {_several(network, number, times)} by {other.title}"
+            named = f"replace {_parts_text(network, number, times)} by {other.title}"
             yield Candidate(f"swap {what} for {other.title}", about, edit, cost, named)
 
 
@@ -474,7 +474,7 @@ def _protocol(part_type: PartType | None) -> str:
     return str(stated.value) if stated is not None else ""
 
 
-def _reached(part_type: PartType | None) -> str:
+def _storage_access(part_type: PartType | None) -> str:
     """How storage is reached: as files, as objects, as a datastore of hypervisors, or as a drive of the server."""
     protocol = _protocol(part_type)
     if (part_type is not None and part_type.vendor == "VMware") or protocol.startswith(("VMFS", "vSAN", "vVols")):
@@ -489,7 +489,7 @@ def _same_server(old: PartType | None, other: PartType) -> bool:
     return _protocol(old).startswith("NFS") and _protocol(other).startswith("NFS")
 
 
-def _freed(block: Block, ids: Sequence[str], name: str) -> Callable[[Address], tuple[Edit, ...]] | None:
+def _without_manual_values(block: Block, ids: Sequence[str], name: str) -> Callable[[Address], tuple[Edit, ...]] | None:
     """Edits that take away values given by hand, which would hold back a better type."""
 
     held = tuple(i for i in ids if name in block.parts[i].overrides)
@@ -516,7 +516,7 @@ def _fits(part_type: PartType, kinds: frozenset[str]) -> bool:
 _COPY_OFFSET: Final = (24, 24)
 
 
-def _another(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
+def _add_storage(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
     """One more drive or storage system next to the one that binds, joined in the same way."""
     net = network.net
     within, name, block = _place(network, net.path(number))

@@ -64,7 +64,7 @@ def rows_of(
     """
     if runs:
         check_paths(task, runs)
-    stop = cancelled or _never
+    stop = cancelled or _not_cancelled
     if scheduler:
         from designer.decisions.dask_cluster import on_cluster
 
@@ -77,7 +77,7 @@ def rows_of(
         yield row
 
 
-def _never() -> bool:
+def _not_cancelled() -> bool:
     return False
 
 
@@ -102,7 +102,7 @@ def sweep(
     """
     kept = RowFile(file, task) if file is not None else None
     known = {row.settings: row for row in kept.done} if kept is not None else {}
-    rows = [_numbered(known[run.settings], run) for run in runs if run.settings in known]
+    rows = [_with_number(known[run.settings], run) for run in runs if run.settings in known]
     left = [run for run in runs if run.settings not in known]
     try:
         for row in rows_of(task, left, jobs=jobs, scheduler=scheduler, progress=progress, cancelled=cancelled):
@@ -118,7 +118,7 @@ def sweep(
     return tuple(rows)
 
 
-def _numbered(row: Row, run: Run) -> Row:
+def _with_number(row: Row, run: Run) -> Row:
     return Row(run.number, row.settings, row.metrics, row.binding, row.error)
 
 
@@ -194,7 +194,7 @@ def _one_pool(task: Task, runs: Sequence[Run], cancelled: Cancel, count: int, si
     stop = context.Event()
     pool = concurrent.futures.ProcessPoolExecutor(count, context, _begin, (pickle.dumps(task), stop))
     try:
-        waiting = {pool.submit(_several, runs[k : k + size]) for k in range(0, len(runs), size)}
+        waiting = {pool.submit(_answer_runs, runs[k : k + size]) for k in range(0, len(runs), size)}
         while waiting:
             done, waiting = concurrent.futures.wait(waiting, _LOOK, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
@@ -222,6 +222,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _several(runs: Sequence[Run]) -> list[Row]:
+def _answer_runs(runs: Sequence[Run]) -> list[Row]:
     assert _task is not None
     return [answer(_task, run, _stop) for run in runs]

@@ -119,7 +119,7 @@ def predict(design: Design, measured: Measured) -> Outcome:
             f"the prediction is {estimate.value:g} {estimate.unit} — check the sizes in the settings",
         )
     doubts = "; ".join(str(f.text) for f in result.findings if f.severity is Severity.ERROR)
-    return Outcome(measured, estimate, point_error(_scored(measured, estimate)), doubts)
+    return Outcome(measured, estimate, point_error(_score(measured, estimate)), doubts)
 
 
 def _demand_room(design: Design, result: WorkloadResult) -> None:
@@ -144,13 +144,13 @@ def _taking_part(design: Design, workload: WorkloadSpec) -> int:
     return len(resolve(build_network(design), group, f"workloads.{workload.id}.group"))
 
 
-def _scored(measured: Measured, estimate: Estimate) -> Scored:
+def _score(measured: Measured, estimate: Estimate) -> Scored:
     return Scored(measured.group, estimate.value, measured.value, estimate.low, estimate.high, measured.sided)
 
 
 def score(outcomes: Sequence[Outcome]) -> Validation:
     """The scores of outcomes; those without a prediction count in none, but are listed."""
-    pairs = [(o.measured, _scored(o.measured, o.predicted)) for o in outcomes if o.predicted is not None]
+    pairs = [(o.measured, _score(o.measured, o.predicted)) for o in outcomes if o.predicted is not None]
     points = [point for _, point in pairs]
     areas = {
         area: [point for measured, point in pairs if measured.area == area]

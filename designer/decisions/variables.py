@@ -110,7 +110,7 @@ def _range(text: str, place: str, drawn: bool) -> tuple[tuple[str, ...], Span]:
     if not (low < high and math.isfinite(low) and math.isfinite(high)):
         raise FormatError(f"{text!r} does not go up", place=place, remedy="the smaller value comes first")
     whole = not unit and low.is_integer() and high.is_integer() and end[3] != "*"
-    whole = whole or (not unit and low.is_integer() and high.is_integer() and end[3] == "*" and _whole(end[4]))
+    whole = whole or (not unit and low.is_integer() and high.is_integer() and end[3] == "*" and _is_integer(end[4]))
     numbers = _numbers(low, high, end[3], end[4], unit, text, place, drawn)
     span = Span(low, high, unit, end[3] == "*", whole)
     return tuple(dict.fromkeys(spelled(x, unit) for x in numbers)), span
@@ -165,7 +165,7 @@ def _numbers(  # noqa: C901, PLR0912
     return [min(low + step * k, high) for k in range(count)]
 
 
-def _whole(text: str | None) -> bool:
+def _is_integer(text: str | None) -> bool:
     try:
         return float(text or "").is_integer()
     except ValueError:

@@ -88,7 +88,7 @@ def case_files(path: Path) -> list[Path]:
     """
     if not path.is_dir():
         return [path]
-    found = [file for file in _below(path) if _is_case_file(file)]
+    found = [file for file in _case_files(path) if _is_case_file(file)]
     if not found:
         raise FormatError(
             "no file of measurements below this folder",
@@ -98,7 +98,7 @@ def case_files(path: Path) -> list[Path]:
     return found
 
 
-def _below(folder: Path) -> list[Path]:
+def _case_files(folder: Path) -> list[Path]:
     """Files below a folder whose names could be those of case files; links to folders are not followed."""
     found: list[Path] = []
     seen = 0
@@ -141,7 +141,7 @@ def _is_case_file(path: Path) -> bool:
     except DesignerError:
         return False
     try:
-        content = _parsed(text, path)
+        content = _parse_content(text, path)
     except DesignerError:
         # a broken file that calls itself a case file: reading it states what is broken
         return FORMAT in text
@@ -157,7 +157,7 @@ def look_into(path: Path) -> CaseFile:
         If it is no case file at all.
     """
     try:
-        cases, defaults = _content(_parsed(_text(path), path))
+        cases, defaults = _content(_parse_content(_text(path), path))
     except FormatError as error:
         raise error.at(file=shown(path)) from None
     read: list[tuple[Design, Measured]] = []
@@ -184,7 +184,7 @@ def look_into(path: Path) -> CaseFile:
     return CaseFile(path, tuple(read), tuple(problems), tuple(notes))
 
 
-def _parsed(text: str, path: Path) -> Any:
+def _parse_content(text: str, path: Path) -> Any:
     """The content of a JSON or TOML text."""
     if not text.strip():
         raise FormatError("the file is empty", remedy=_REMEDY)
@@ -248,7 +248,7 @@ def _case(case: Any, index: int, path: Path, defaults: Mapping[str, Any]) -> tup
     _complete(data, place)
     source = str(data.get("source") or "").strip()
     try:
-        design = apply_changes(_opened(data["design"], str(path.parent)), data.get("changes", {}), "case")
+        design = apply_changes(_open_design(data["design"], str(path.parent)), data.get("changes", {}), "case")
         workload = _workload(design, data["workload"])
         kind = _kind(workload)
         metric = spellings.metric(kind, data["metric"])
@@ -261,7 +261,7 @@ def _case(case: Any, index: int, path: Path, defaults: Mapping[str, Any]) -> tup
                 source or "not given",
                 metric.name,
                 _value(data["value"], data.get("unit"), metric.name),
-                _sided(data.get("sided", "both")),
+                _read_side(data.get("sided", "both")),
                 workload,
                 metric.per_accelerator,
                 f"{shown(path)}: {place}",
@@ -290,7 +290,7 @@ def _complete(data: Mapping[str, Any], place: str) -> None:
         )
 
 
-def _sided(asked: object) -> Sided:
+def _read_side(asked: object) -> Sided:
     word = spellings.normal(asked).removesuffix("_bound")
     if word not in tuple(Sided):
         raise FormatError(f"{asked!r} is no side", place="sided", remedy=f"use {', '.join(Sided)}")
@@ -315,7 +315,7 @@ def _value(value: object, unit: object, metric: str) -> float:
         value = f"{value} {unit}"
     if isinstance(value, str):
         with raised_as(FormatError, "value", of=UnitError):
-            number = units.parse(_uncounted(value, dimension), dimension)
+            number = units.parse(_without_counts(value, dimension), dimension)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         number = float(value)
         if dimension in ("rate", "size") and 0 < number < _FEW:
@@ -333,13 +333,13 @@ def _value(value: object, unit: object, metric: str) -> float:
     return number
 
 
-def _uncounted(text: str, dimension: str) -> str:
+def _without_counts(text: str, dimension: str) -> str:
     if dimension == "frequency":
         return _COUNTED.sub("/s", re.sub(r"(?<=\d),(?=\d{3}\b)", "", text.strip()))
     return _PIECES.sub("", text.strip()) if dimension == "ratio" else text
 
 
-def _opened(name: object, folder: str) -> Design:
+def _open_design(name: object, folder: str) -> Design:
     if not isinstance(name, str) or not name.strip():
         raise FormatError(f"{name!r} is no design", place="design", remedy="give a template id or a design file")
     try:
@@ -390,10 +390,10 @@ def _workload(design: Design, asked: Any) -> WorkloadSpec:
         drawn = _workload(design, str(stated["id"]))
         stated, base = {**stated, "kind": drawn.kind}, drawn.settings
     kind = _kind(WorkloadSpec(id="case", kind=spellings.normal(stated["kind"]) or "?"))
-    return WorkloadSpec(id="case", kind=kind.name, settings={**base, **spellings.settings(kind, _given(stated))})
+    return WorkloadSpec(id="case", kind=kind.name, settings={**base, **spellings.settings(kind, _settings_of(stated))})
 
 
-def _given(stated: Mapping[str, Any]) -> dict[str, Any]:
+def _settings_of(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of a workload, written under ``settings`` or next to its kind."""
     inner = stated.get("settings", {})
     if not isinstance(inner, dict):

@@ -52,7 +52,7 @@ def make_cluster(design: Design, asked: object, place: str) -> Design:
     FormatError
         If what is asked has another shape, there is no server, no NIC to join them by, or no rate is known.
     """
-    stated = _given(asked, place)
+    stated = _read_servers(asked, place)
     if "racks" in stated:
         return _racks(design, stated, place)
     count = stated.get("count", 0)
@@ -63,7 +63,7 @@ def make_cluster(design: Design, asked: object, place: str) -> Design:
         if group is not None:
             _refuse_other_rack(design, group, count, place)
             return SetReplicas(group, count).apply(design)
-        return _joined(design, count, stated, place) if count > 1 else design
+        return _join_servers(design, count, stated, place) if count > 1 else design
     except DesignerError as error:
         if isinstance(error, FormatError):
             raise
@@ -112,10 +112,10 @@ def _racks(design: Design, stated: Mapping[str, Any], place: str) -> Design:
     switch = next_id(design.parts, "cluster_switch")
     design = add_part(Part(id=switch, kind="switch", name="Network of the racks")).apply(design)
     attributes = {"technology": str(stated["technology"])} if "technology" in stated else {}
-    return _meshed(design, nics, f"{name}[*]/{group}[*]", switch, kind, rate, attributes)
+    return _cable_nics(design, nics, f"{name}[*]/{group}[*]", switch, kind, rate, attributes)
 
 
-def _given(asked: object, place: str) -> Mapping[str, Any]:
+def _read_servers(asked: object, place: str) -> Mapping[str, Any]:
     if isinstance(asked, int):
         return {"count": asked}
     if not isinstance(asked, dict):
@@ -137,7 +137,7 @@ def _servers(block: Block) -> list[Part]:
     return [part for part in block.parts.values() if part.kind == "server"]
 
 
-def _joined(design: Design, count: int, stated: Mapping[str, Any], place: str) -> Design:
+def _join_servers(design: Design, count: int, stated: Mapping[str, Any], place: str) -> Design:
     servers = _servers(design)
     if len(servers) != 1:
         raise FormatError(
@@ -145,7 +145,7 @@ def _joined(design: Design, count: int, stated: Mapping[str, Any], place: str) -
         )
     mine = [part for part in design.parts.values() if part.kind not in _SHARED]
     nics = _free_nics(design, mine, str(stated.get("nics", "nic*")))
-    cabled = _cabled(design)
+    cabled = _linked_parts(design)
     if not nics and not cabled:
         raise FormatError(
             f"the server has no NIC {stated.get('nics', 'nic*')!r}", place=f"{place}.nics", remedy="name its NICs"
@@ -160,10 +160,10 @@ def _joined(design: Design, count: int, stated: Mapping[str, Any], place: str) -
     switch = next_id(design.parts, "cluster_switch")
     design = add_part(Part(id=switch, kind="switch", name="Network of the servers")).apply(design)
     attributes = {"technology": str(stated["technology"])} if "technology" in stated else {}
-    return _meshed(design, nics, f"{name}[*]", switch, kind, rate, attributes)
+    return _cable_nics(design, nics, f"{name}[*]", switch, kind, rate, attributes)
 
 
-def _meshed(
+def _cable_nics(
     design: Design, nics: list[Part], members: str, switch: str, kind: str, rate: str, attributes: dict[str, str]
 ) -> Design:
     """Each NIC of all members cabled to the switch."""
@@ -183,7 +183,7 @@ def _meshed(
     return AddWirings(wirings).apply(design)
 
 
-def _cabled(design: Design) -> set[str]:
+def _linked_parts(design: Design) -> set[str]:
     """Parts of the server with a link to what all servers share."""
     shared = {part.id for part in design.parts.values() if part.kind in _SHARED}
     ends = [(link.a, link.b) for link in design.links.values()]
@@ -192,7 +192,7 @@ def _cabled(design: Design) -> set[str]:
 
 def _free_nics(design: Design, mine: list[Part], pattern: str) -> list[Part]:
     attaching = [p for p in mine if Capability.ATTACH in part_kinds()[p.kind].capabilities] if mine else []
-    cabled = _cabled(design)
+    cabled = _linked_parts(design)
     return [part for part in attaching if part.id not in cabled and fnmatchcase(part.id, pattern)]
 
 
@@ -226,16 +226,16 @@ def apply_changes(design: Design, changes: object, source: str) -> Design:
     """
     stated = _object(changes, "changes")
     for steps in (_sizes, _values):
-        design = _applied(design, steps(design, stated, source))
-    design = _refitted(design, stated)
+        design = _apply_edits(design, steps(design, stated, source))
+    design = _refit_links(design, stated)
     for steps in (_fields, _taken_out, _put_in):
-        design = _applied(design, steps(design, stated, source))
+        design = _apply_edits(design, steps(design, stated, source))
     if "servers" in stated:
         design = make_cluster(design, stated["servers"], "changes.servers")
-    return _applied(design, _machines(design, stated))
+    return _apply_edits(design, _machines(design, stated))
 
 
-def _applied(design: Design, edits: Iterator[tuple[str, Edit]]) -> Design:
+def _apply_edits(design: Design, edits: Iterator[tuple[str, Edit]]) -> Design:
     for place, edit in edits:
         with raised_as(FormatError, place):
             design = edit.apply(design)
@@ -251,7 +251,7 @@ def _sizes(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[
         place = f"changes.groups.{name}"
         if isinstance(stated, dict):
             fields = {key: value for key, value in _object(stated, place).items() if key != "replicas"}
-            for within, ids in _named(design, "groups", name, place):
+            for within, ids in _resolve_name(design, "groups", name, place):
                 if fields:
                     yield place, ChangeGroups(ids, fields, within=within)
             if "replicas" not in stated:
@@ -259,7 +259,7 @@ def _sizes(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[
         replicas = _object(stated, place)["replicas"] if isinstance(stated, dict) else stated
         if isinstance(replicas, bool) or not isinstance(replicas, int) or replicas < 1:
             raise FormatError(f"{replicas!r} is no number of members", place=place, remedy="give 1 or more")
-        for within, ids in _named(design, "groups", name, place):
+        for within, ids in _resolve_name(design, "groups", name, place):
             yield from ((place, SetReplicas(id, replicas, within=within)) for id in ids)
 
 
@@ -268,7 +268,7 @@ def _values(design: Design, changes: Mapping[str, Any], source: str) -> Iterator
         place = f"changes.parts.{name}"
         # the type first: values next to it are those of the part in its new type
         for value_name, value in sorted(_object(values, place).items(), key=lambda item: item[0] != "type"):
-            for within, ids in _named(design, "parts", name, place):
+            for within, ids in _resolve_name(design, "parts", name, place):
                 at = f"{place}.{value_name}"
                 yield (
                     at,
@@ -278,11 +278,13 @@ def _values(design: Design, changes: Mapping[str, Any], source: str) -> Iterator
                 )
 
 
-def _refitted(design: Design, changes: Mapping[str, Any]) -> Design:
+def _refit_links(design: Design, changes: Mapping[str, Any]) -> Design:
     """The design with the links of parts that got a new type, at the rates that type supports."""
     parts = _object(changes.get("parts", {}), "changes.parts")
     typed = [name for name, values in parts.items() if "type" in values]
-    return refit(design, [each for name in typed for each in _named(design, "parts", name, f"changes.parts.{name}")])
+    return refit(
+        design, [each for name in typed for each in _resolve_name(design, "parts", name, f"changes.parts.{name}")]
+    )
 
 
 def _fields(design: Design, changes: Mapping[str, Any], source: str) -> Iterator[tuple[str, Edit]]:
@@ -290,7 +292,7 @@ def _fields(design: Design, changes: Mapping[str, Any], source: str) -> Iterator
         for name, values in _object(changes.get(what, {}), f"changes.{what}").items():
             place = f"changes.{what}.{name}"
             fields = _object(values, place)
-            for within, ids in _named(design, what, name, place):
+            for within, ids in _resolve_name(design, what, name, place):
                 yield place, change(ids, fields, within=within)
     policy = _object(changes.get("policy", {}), "changes.policy")
     if policy:
@@ -303,7 +305,7 @@ def _taken_out(design: Design, changes: Mapping[str, Any], source: str) -> Itera
         place = f"changes.remove.{name}"
         for what, remove in removers:
             try:
-                found = list(_named(design, what, str(name), place))
+                found = list(_resolve_name(design, what, str(name), place))
             except FormatError:
                 continue
             for within, ids in found:
@@ -321,7 +323,7 @@ def _put_in(design: Design, changes: Mapping[str, Any], source: str) -> Iterator
     if strange:
         raise FormatError(f"{strange[0]!r} cannot be added", place="changes.add", remedy="use parts, links")
     place = "changes.add.parts"
-    parts = [_made(Part, item, f"{place}[{k}]") for k, item in enumerate(_list(added.get("parts", []), place))]
+    parts = [_validate_item(Part, item, f"{place}[{k}]") for k, item in enumerate(_list(added.get("parts", []), place))]
     if parts:
         types: dict[str, PartType] = {}
         sources: dict[str, SourceRecord] = {}
@@ -332,7 +334,7 @@ def _put_in(design: Design, changes: Mapping[str, Any], source: str) -> Iterator
                 sources |= found.sources
         yield place, AddParts(tuple(parts), tuple(types.values()), sources)
     place = "changes.add.links"
-    links = [_made(Link, item, f"{place}[{k}]") for k, item in enumerate(_list(added.get("links", []), place))]
+    links = [_validate_item(Link, item, f"{place}[{k}]") for k, item in enumerate(_list(added.get("links", []), place))]
     if links:
         yield place, AddLinks(tuple(links))
 
@@ -350,10 +352,10 @@ def _machines(design: Design, changes: Mapping[str, Any]) -> Iterator[tuple[str,
         elif known:
             yield place, ChangeVms(known, _object(values, place))
         else:
-            yield place, AddVms((_made(VirtualMachine, {"id": name, **_object(values, place)}, place),))
+            yield place, AddVms((_validate_item(VirtualMachine, {"id": name, **_object(values, place)}, place),))
 
 
-def _made(kind: type[_T], item: Any, place: str) -> _T:
+def _validate_item(kind: type[_T], item: Any, place: str) -> _T:
     data = dict(_object(item, place))
     if kind is Part and "kind" not in data and "/" in str(data.get("type", "")):
         data["kind"] = str(data["type"]).partition("/")[0]
@@ -380,18 +382,20 @@ def _object(value: object, place: str) -> Mapping[str, Any]:
     raise FormatError(f"{value!r} is no object", place=place, remedy='write {"name": value}')
 
 
-def _named(design: Design, what: str, name: str, place: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+def _resolve_name(
+    design: Design, what: str, name: str, place: str
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The blocks and the ids in them that a name represents."""
     *way, last = name.split("/")
     within = tuple(step.removesuffix("[*]") for step in way)
     with raised_as(FormatError, place):
         block = block_at(design, within)
-    found = [(within, _fitting(block, what, last))]
+    found = [(within, _matching_ids(block, what, last))]
     if not found[0][1] and not way:
         # a name alone reaches into groups: people say gpu*, wherever the accelerators are drawn
-        found = [(inner, ids) for inner, block in _blocks(design) if (ids := _fitting(block, what, last))]
+        found = [(inner, ids) for inner, block in _blocks(design) if (ids := _matching_ids(block, what, last))]
     if not found or not found[0][1]:
-        known = _known(block, what)
+        known = _items_of(block, what)
         meant = near(last, known) or [*known][:8]
         remedy = f"there are {', '.join(meant)}" if meant else "check the id"
         raise FormatError(f"there is no {what[:-1]} {name!r}", place=place, remedy=remedy)
@@ -404,8 +408,8 @@ def blocks_of(design: Design) -> Iterator[tuple[tuple[str, ...], Block]]:
     yield from _blocks(design)
 
 
-def _fitting(block: Block, what: str, name: str) -> tuple[str, ...]:
-    known = _known(block, what)
+def _matching_ids(block: Block, what: str, name: str) -> tuple[str, ...]:
+    known = _items_of(block, what)
     if "*" in name:
         return tuple(id for id in known if fnmatchcase(id, name))
     return (name,) if name in known else ()
@@ -419,7 +423,7 @@ def _blocks(block: Block, within: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
         yield from _blocks(group.content, inner)
 
 
-def _known(block: Block, what: str) -> Mapping[str, Any]:
+def _items_of(block: Block, what: str) -> Mapping[str, Any]:
     return {"parts": block.parts, "links": block.links, "wirings": block.wirings, "groups": block.groups}[what]
 
 

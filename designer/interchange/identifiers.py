@@ -22,7 +22,7 @@ _IDENTIFIER: Final = re.compile(
 
 def strip_identifiers(design: Design) -> Design:
     """The design without identifying attributes; ids, links and rates stay."""
-    block = _stripped(design)
+    block = _strip_block(design)
     return with_design(design, block)
 
 
@@ -32,11 +32,11 @@ def with_design(design: Design, block: Block) -> Design:
     return Design.model_validate({**fields, "parts": block.parts, "groups": block.groups})
 
 
-def _stripped(block: Block) -> Block:
+def _strip_block(block: Block) -> Block:
     groups: dict[str, Group] = {}
     for group in block.groups.values():
-        exceptions = {index: _stripped(b) for index, b in group.exceptions.items()}
-        groups[group.id] = with_changes(group, content=_stripped(group.content), exceptions=exceptions)
+        exceptions = {index: _strip_block(b) for index, b in group.exceptions.items()}
+        groups[group.id] = with_changes(group, content=_strip_block(group.content), exceptions=exceptions)
     parts = {part.id: _part(part) for part in block.parts.values()}
     return Block(parts=parts, links=block.links, groups=groups, wirings=block.wirings)
 

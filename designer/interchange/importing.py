@@ -222,7 +222,7 @@ def read_bytes(data: bytes, format: str | None = None, file: str = _UNNAMED) -> 
         if len(data) > MAX_BYTES:
             raise _too_large(len(data))
         text, notes = decode(data)
-        imported = believed(_read(_chosen(text, format), text, file))
+        imported = believed(_read(_choose_importer(text, format), text, file))
     except ExchangeError as error:
         raise error.at(file=file) from None
     except (ValidationError, DocumentError) as error:
@@ -252,7 +252,7 @@ def _read(importer: Importer, text: str, file: str) -> Imported:
         ) from error
 
 
-def _sureness(importer: Importer, head: str) -> float:
+def _confidence(importer: Importer, head: str) -> float:
     """How sure an importer is; 0 where one of an installed package fails."""
     try:
         return importer.sniff(head)
@@ -307,10 +307,10 @@ def decode(data: bytes) -> tuple[str, tuple[Finding, ...]]:
         raise ExchangeError(f"this is {what}", remedy=then or "choose a dump of a machine")
     for bom, name in _BOMS:
         if data.startswith(bom):
-            return _decoded(data[len(bom) :], name)
-    wide = _wide_encoding(data[:64])
+            return _decode(data[len(bom) :], name)
+    wide = _detect_utf16(data[:64])
     if wide is not None:
-        return _decoded(data, wide)
+        return _decode(data, wide)
     if b"\0" in data:
         raise ExchangeError(
             f"it is binary: a zero byte at position {data.index(0)}", remedy="choose the text the tool wrote"
@@ -318,10 +318,10 @@ def decode(data: bytes) -> tuple[str, tuple[Finding, ...]]:
     try:
         return data.decode("utf-8"), ()
     except UnicodeDecodeError as error:
-        return _other_encoding(data, error.start)
+        return _detect_encoding(data, error.start)
 
 
-def _decoded(data: bytes, name: str) -> tuple[str, tuple[Finding, ...]]:
+def _decode(data: bytes, name: str) -> tuple[str, tuple[Finding, ...]]:
     try:
         text = data.decode(name)
     except UnicodeDecodeError as error:
@@ -335,7 +335,7 @@ def _decoded(data: bytes, name: str) -> tuple[str, tuple[Finding, ...]]:
     return text, ()
 
 
-def _wide_encoding(head: bytes) -> str | None:
+def _detect_utf16(head: bytes) -> str | None:
     """UTF-16 without a mark: every second byte of plain text is zero."""
     if len(head) >= 4 and len(head) % 2 == 0:
         if not any(head[1::2]) and all(head[0::2]):
@@ -345,7 +345,7 @@ def _wide_encoding(head: bytes) -> str | None:
     return None
 
 
-def _other_encoding(data: bytes, at: int) -> tuple[str, tuple[Finding, ...]]:
+def _detect_encoding(data: bytes, at: int) -> tuple[str, tuple[Finding, ...]]:
     declared = re.search(rb"<\?xml[^>]{0,200}encoding\s*=\s*[\"']([A-Za-z0-9_-]{1,40})", data[:1000])
     name = declared[1].decode().lower() if declared else ""
     tried = [name] if name in _DECLARED else []
@@ -363,14 +363,14 @@ def _other_encoding(data: bytes, at: int) -> tuple[str, tuple[Finding, ...]]:
     raise ExchangeError("it is in no encoding that could be read", remedy="save it as UTF-8")
 
 
-def _chosen(text: str, format: str | None) -> Importer:
+def _choose_importer(text: str, format: str | None) -> Importer:
     known = importers()
     if format is not None:
         if format not in known:
             raise ExchangeError(f"there is no import format {format!r}", remedy=f"use one of {', '.join(known)}")
         return known[format]
     head = text[:_HEAD]
-    sure = {name: _sureness(importer, head) for name, importer in known.items()}
+    sure = {name: _confidence(importer, head) for name, importer in known.items()}
     best = max(sure, key=lambda name: sure[name])
     if sure[best] >= _SURE:
         return known[best]

@@ -49,7 +49,7 @@ def overridden(design: Design, overrides: Iterable[str]) -> Design:
         if not sign or not path.strip():
             raise FormatError(f"{text!r} is no PATH=VALUE", place="--set", remedy=_REMEDY)
         try:
-            design = _one(design, path.strip(), value.strip())
+            design = _apply_override(design, path.strip(), value.strip())
         except DesignerError as error:
             raise FormatError(error.text, place=f"--set {path.strip()}", remedy=error.remedy or _REMEDY) from None
     return design
@@ -75,16 +75,16 @@ def _part_at(design: Design, within: tuple[str, ...], part_id: str) -> Part | No
         return None
 
 
-def _one(design: Design, path: str, text: str) -> Design:
+def _apply_override(design: Design, path: str, text: str) -> Design:
     head, _, rest = path.partition(".")
     if head == "policy":
-        return apply_changes(design, {"policy": {rest: _plain(text)}}, SOURCE)
+        return apply_changes(design, {"policy": {rest: _parse_value(text)}}, SOURCE)
     if head == "groups":
         name, _, field = rest.rpartition(".")
         if name and field in _GROUP_FIELDS:
-            value = _plain(text) if field == "replicas" else text
+            value = _parse_value(text) if field == "replicas" else text
             return apply_changes(design, {"groups": {name: {field: value}}}, SOURCE)
-        return apply_changes(design, {"groups": {rest: _plain(text)}}, SOURCE)
+        return apply_changes(design, {"groups": {rest: _parse_value(text)}}, SOURCE)
     if head == "workloads":
         return _workload(design, rest, text)
     if head in ("links", "wirings", "vms", "parts"):
@@ -95,7 +95,7 @@ def _one(design: Design, path: str, text: str) -> Design:
         what = "links" if _is_link(design, name) else "parts"
     if not name or not field:
         raise FormatError(f"{path!r} does not name a value", remedy=_REMEDY)
-    value = _plain(text) if what != "parts" else _of_part(field, text)
+    value = _parse_value(text) if what != "parts" else _of_part(field, text)
     return apply_changes(design, {what: {name: {field: value}}}, SOURCE)
 
 
@@ -116,16 +116,16 @@ def _workload(design: Design, rest: str, text: str) -> Design:
         remedy = did_you_mean(setting, names_known, f"it has {', '.join(names_known)}")
         raise FormatError(f"{name} has no setting {setting!r}", remedy=remedy)
     plain = field is not None and field.dimension in ("count", "flag")
-    value = _plain(text) if plain else text
+    value = _parse_value(text) if plain else text
     return ChangeWorkload(name, {"settings": {**spec.settings, setting: value}}).apply(design)
 
 
 def _of_part(field: str, text: str) -> str | int | bool:
     dimensions = {f.dimension for kind in part_kinds().values() for f in kind.fields if f.name == field}
-    return _plain(text) if dimensions and dimensions <= {"count", "flag"} else text
+    return _parse_value(text) if dimensions and dimensions <= {"count", "flag"} else text
 
 
-def _plain(text: str) -> str | int | bool:
+def _parse_value(text: str) -> str | int | bool:
     """A whole number or a flag where the text is one."""
     if text in ("true", "false"):
         return text == "true"

@@ -61,7 +61,7 @@ def _port(design: Design, part: Part) -> float:
     return _rate(design, part, "port_bandwidth_per_direction") or _rate(design, part, "bandwidth_per_direction")
 
 
-def _spelled(rate: float) -> str:
+def _rate_text(rate: float) -> str:
     return format_quantity(rate, "rate", 6)
 
 
@@ -103,7 +103,7 @@ def _wirings(design: Design, within: Within, parts: list[Part]) -> Iterator[Wiri
             nic = next((p for p in parts if _names(pattern, p.id)), None)
             if nic is None:
                 continue
-            rate = _at_port(design, wiring, nic, _first(outer, far_end))
+            rate = _at_port(design, wiring, nic, _first_part(outer, far_end))
             if rate is not None:
                 yield with_changes(wiring, bandwidth_per_direction=format_line_rate(rate, 6))
             break
@@ -114,7 +114,7 @@ def _names(pattern: str, id: str) -> bool:
     return fnmatchcase(id, f"{head}*{rest.partition('}')[2]}" if brace else pattern)
 
 
-def _first(block: Block, path: str) -> Part | None:
+def _first_part(block: Block, path: str) -> Part | None:
     """A part that a path of a block names."""
     *groups, last = path.split("/")
     for step in groups:
@@ -147,5 +147,5 @@ def _meshes(design: Design, block: Block, parts: list[Part]) -> Iterator[Link]:
             rate = raw_rate(link)[0] * total / drawn
             known = changed.get(link.id)
             if known is None or raw_rate(known)[0] > rate:
-                changed[link.id] = with_changes(link, bandwidth_per_direction=_spelled(rate))
+                changed[link.id] = with_changes(link, bandwidth_per_direction=_rate_text(rate))
     yield from changed.values()

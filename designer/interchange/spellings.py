@@ -51,19 +51,19 @@ def metric(kind: WorkloadKind, name: object) -> Named:
         If the kind reports nothing that may be meant.
     """
     plain = normal(name)
-    found = _reported(kind, plain)
+    found = _metric_of(kind, plain)
     if found is not None:
         return Named(found)
     each = _PER_ACCELERATOR.match(plain)
     if each is not None:
-        found = _reported(kind, each["base"])
+        found = _metric_of(kind, each["base"])
         if found in ("samples_per_second", "tokens_per_second"):
             return Named(found, True)
     meant = near(plain, kind.metrics) or kind.metrics
     raise FormatError(f"{kind.name} does not report {name!r}", place="metric", remedy=f"use {', '.join(meant)}")
 
 
-def _reported(kind: WorkloadKind, plain: str) -> str | None:
+def _metric_of(kind: WorkloadKind, plain: str) -> str | None:
     """The metric of the kind behind a name."""
     return next((m for m in (plain, *_spellings()["metrics"].get(plain, ())) if m in kind.metrics), None)
 

@@ -131,7 +131,7 @@ def _summary(path: Path, _changed: int, _size: int) -> Template:
     template_id = path.name.removesuffix(SUFFIX)
     title, intent = str(design.get("title") or template_id), str(design.get("intent") or "")
     types = frozenset(_types(design))
-    return Template(template_id, title, intent, gpus, counts["server"], path, types, tuple(_whole(design, ())))
+    return Template(template_id, title, intent, gpus, counts["server"], path, types, tuple(_whole_servers(design, ())))
 
 
 def _rows(block: Mapping[str, Any], what: str) -> list[Mapping[str, Any]]:
@@ -146,7 +146,7 @@ def _types(block: Mapping[str, Any]) -> Iterator[str]:
         yield from _types(group.get("content", {}))
 
 
-def _whole(block: Mapping[str, Any], groups: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], str]]:
+def _whole_servers(block: Mapping[str, Any], groups: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """Servers of a known type with something in them."""
     parts = _rows(block, "parts")
     filled = {part.get("parent") for part in parts}
@@ -154,7 +154,7 @@ def _whole(block: Mapping[str, Any], groups: tuple[str, ...]) -> Iterator[tuple[
         if part.get("kind") == "server" and part.get("type") and part.get("id") in filled:
             yield str(part["type"]), groups, str(part["id"])
     for group in _rows(block, "groups"):
-        yield from _whole(group.get("content", {}), (*groups, str(group.get("id"))))
+        yield from _whole_servers(group.get("content", {}), (*groups, str(group.get("id"))))
 
 
 def _has(kind_name: str, capability: Capability) -> bool:

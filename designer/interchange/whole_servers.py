@@ -38,11 +38,11 @@ class WholeServer:
 
 def whole_servers() -> Mapping[str, WholeServer]:
     """By id of the type, the servers whose contents a template draws."""
-    return _found(tuple(list_templates()))
+    return _index_by_type(tuple(list_templates()))
 
 
 @lru_cache(maxsize=4)
-def _found(templates: tuple[Template, ...]) -> Mapping[str, WholeServer]:
+def _index_by_type(templates: tuple[Template, ...]) -> Mapping[str, WholeServer]:
     found: dict[str, list[WholeServer]] = {}
     for template in templates:
         for type_id, groups, part_id in template.whole:

@@ -25,7 +25,7 @@ MAKERS = {
     "Finding": None,
     "Problem": None,
     "note": None,
-    "_tell": None,
+    "_add_finding": None,
     "_fatal": "error",
     "_warn": "warning",
     "CannotPlace": "error",

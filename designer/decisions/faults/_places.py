@@ -47,10 +47,10 @@ def devices(machine: Machine) -> Iterator[tuple[str, Address, Link, str]]:
 
 def narrow(name: str, divisor: int) -> FaultKind:
     """A kind of fault: fewer lanes than a slot has."""
-    return FaultKind(name, lambda machine: _narrow(machine, name, divisor))
+    return FaultKind(name, lambda machine: _narrow_links(machine, name, divisor))
 
 
-def _narrow(machine: Machine, kind: str, divisor: int) -> Iterator[Fault]:
+def _narrow_links(machine: Machine, kind: str, divisor: int) -> Iterator[Fault]:
     for device, within, link, path in devices(machine):
         lanes = link.lanes or 16
         less = lanes // divisor
@@ -74,10 +74,10 @@ def in_block(path: str, name: str) -> str:
 
 def far(name: str, part_kind: str) -> FaultKind:
     """A kind of fault: a device in a slot of the other socket."""
-    return FaultKind(name, lambda machine: _far(machine, name, part_kind))
+    return FaultKind(name, lambda machine: _distant_devices(machine, name, part_kind))
 
 
-def _far(machine: Machine, name: str, part_kind: str) -> Iterator[Fault]:
+def _distant_devices(machine: Machine, name: str, part_kind: str) -> Iterator[Fault]:
     for device, within, link, path in devices(machine):
         block = block_at(machine.design, within)
         own = device.rpartition("/")[2]

@@ -25,13 +25,13 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     for cable in cables:
         ports[cable.a][cable.a_port] = None
         ports[cable.b][cable.b_port] = None
-    lines = [f"graph {_quoted(design.title or design.name)} {{", '  node [shape="record"]']
+    lines = [f"graph {_quote(design.title or design.name)} {{", '  node [shape="record"]']
     for node, own in zip(view.nodes, ports, strict=True):
         function = "switch" if node.switch else "storage" if node.storage else "host"
         title = node.title if safe(node.title) == node.name else node.name
         label = _record(node.title, own)
         lines.append(
-            f'  "{node.name}" [function="{function}" title={_quoted(title)} label="{label}" gpus="{node.gpus}"]'
+            f'  "{node.name}" [function="{function}" title={_quote(title)} label="{label}" gpus="{node.gpus}"]'
         )
     for cable in cables:
         a, b = view.nodes[cable.a].name, view.nodes[cable.b].name
@@ -40,7 +40,7 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     return atomic.write(path, ("\n".join([*lines, "}"]) + "\n").encode("utf-8"))
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = one_line(text).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

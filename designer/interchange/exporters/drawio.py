@@ -49,13 +49,13 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
             remedy=f"close groups: draw.io is written up to {_MOST:,}",
         )
     root = ET.Element("mxfile", host="designer", type="device")
-    page = ET.SubElement(root, "diagram", id="drawing", name=_plain(design.title or design.name)[:60])
+    page = ET.SubElement(root, "diagram", id="drawing", name=_one_line_text(design.title or design.name)[:60])
     model = ET.SubElement(page, "mxGraphModel", grid="1", gridSize="8", page="0", tooltips="1", connect="1")
     cells = ET.SubElement(model, "root")
     ET.SubElement(cells, "mxCell", id="0")
     ET.SubElement(cells, "mxCell", {"id": "1", "parent": "0"})
     colours = palette(options.theme)
-    kept = _kept(geometry, options.chosen)
+    kept = _selected_boxes(geometry, options.chosen)
     for box in np.flatnonzero(kept).tolist():
         _box(cells, geometry, box, colours, kept)
     for number in range(geometry.n_connections):
@@ -79,7 +79,7 @@ def _document(
         if kept[geometry.connection_a[number]] and kept[geometry.connection_b[number]]:
             within, bundled = geometry.connection_links(number)
             links[f"link{number}"] = [within, [[link.what, link.id] for link in bundled]]
-    seen = {o.get("id", ""): _seen(o) for o in cells.iter("object")}
+    seen = {o.get("id", ""): _editable_state(o) for o in cells.iter("object")}
     stated = {
         "design": design.model_dump(mode="json", exclude_defaults=True),
         "boxes": {key: [*where, *seen[key]] for key, where in boxes.items()},
@@ -91,14 +91,14 @@ def _document(
     ET.SubElement(cell, "mxGeometry", {"width": "8", "height": "8", "as": "geometry"})
 
 
-def _seen(wrapped: ET.Element) -> list[str]:
+def _editable_state(wrapped: ET.Element) -> list[str]:
     """What people may change of a box: its label, its container and its place."""
     cell = wrapped[0]
     place = cell[0]
     return [wrapped.get("label", ""), cell.get("parent", ""), place.get("x", ""), place.get("y", "")]
 
 
-def _kept(geometry: Geometry, chosen: frozenset[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _selected_boxes(geometry: Geometry, chosen: frozenset[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which boxes are written: all, or those chosen with what they hold."""
     kept = np.full(len(geometry), not chosen)
     for box in range(len(geometry)):
@@ -123,8 +123,8 @@ def _box(
         x, y = x - float(geometry.rect[above, 0]), y - float(geometry.rect[above, 1])
     thing = geometry.thing(box)
     kind = geometry.kinds[int(geometry.kind[box])]
-    label = _plain(geometry.label(box))
-    detail = _plain(geometry.detail(box))
+    label = _one_line_text(geometry.label(box))
+    detail = _one_line_text(geometry.detail(box))
     data = {"id": f"box{box}", "label": escape(label), "kind": kind}
     if isinstance(thing, Part):
         data |= {"path": geometry.refs[box].id, "type": thing.type} if thing.type else {"path": geometry.refs[box].id}
@@ -172,7 +172,7 @@ def _connection(cells: ET.Element, geometry: Geometry, number: int, colours: Pal
     ET.SubElement(cell, "mxGeometry", {"relative": "1", "as": "geometry"})
 
 
-def _plain(text: str) -> str:
+def _one_line_text(text: str) -> str:
     """`text` in one line of what XML and people can read."""
     return one_line("".join(c for c in text if c not in "\ufffe\uffff")).encode("utf-8", "replace").decode()
 

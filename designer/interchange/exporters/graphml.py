@@ -42,23 +42,25 @@ def graph_of(design: Design) -> nx.MultiGraph[str]:
             remedy=f"GraphML is written up to {_MOST:,} of each: use fewer replicas",
         )
     paths = [net.path(i) for i in range(net.n_parts)]
-    graph: nx.MultiGraph[str] = nx.MultiGraph(name=_plain(design.title or design.name))
+    graph: nx.MultiGraph[str] = nx.MultiGraph(name=_without_control_characters(design.title or design.name))
     for i, path in enumerate(paths):
         part = net.part(i)
         values = {"kind": part.kind, "type": part.type, "name": part.name}
         above = int(net.parent[i])
         if above >= 0:
             values["parent"] = paths[above]
-        graph.add_node(_plain(path), **{k: _plain(v) for k, v in values.items() if v})
+        graph.add_node(
+            _without_control_characters(path), **{k: _without_control_characters(v) for k, v in values.items() if v}
+        )
     rates = [raw_rate(link) for link in net.link_defs]
     for i in range(net.n_links):
         link = net.link(i)
         rate, status = rates[int(net.link_def[i])]
         graph.add_edge(
-            _plain(paths[int(net.link_a[i])]),
-            _plain(paths[int(net.link_b[i])]),
-            key=_plain(net.link_path(i)),
-            kind=_plain(link.kind),
+            _without_control_characters(paths[int(net.link_a[i])]),
+            _without_control_characters(paths[int(net.link_b[i])]),
+            key=_without_control_characters(net.link_path(i)),
+            kind=_without_control_characters(link.kind),
             count=link.count,
             bytes_per_second_per_direction=rate * link.count,
             status=str(status),
@@ -66,7 +68,7 @@ def graph_of(design: Design) -> nx.MultiGraph[str]:
     return graph
 
 
-def _plain(text: str) -> str:
+def _without_control_characters(text: str) -> str:
     """`text` without what XML cannot carry."""
     return (
         "".join(c for c in text if c in "\t\n\r" or (ord(c) >= 32 and c not in "\ufffe\uffff"))

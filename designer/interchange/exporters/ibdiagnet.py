@@ -38,7 +38,7 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
         ):
             other = view.nodes[there]
             at[here].append(
-                f"   {_port(here_port)} -{_LANES}x-{_speed(cable)}G-> {_system(other)} {other.name} {_port(there_port)}"
+                f"   {_port(here_port)} -{_LANES}x-{_rate(cable)}G-> {_system(other)} {other.name} {_port(there_port)}"
             )
     lines = [f"# planned fabric of {one_line(design.title or design.name)}"]
     for n, cabled in at.items():
@@ -50,7 +50,7 @@ def _port(port: str) -> str:
     return f"P{port}" if port.isdigit() else port
 
 
-def _speed(cable: Cable) -> str:
+def _rate(cable: Cable) -> str:
     """Rate of one lane [Gb/s]."""
     return f"{cable.rate * 8 / _LANES / 1e9:.6g}"
 

@@ -24,7 +24,7 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     lines = ["flowchart BT"]
     for n, node in enumerate(view.nodes):
         shape = "([{}])" if node.switch else "[{}]"
-        lines.append(f"  n{n}" + shape.format(f'"{_escaped(node.title)}"'))
+        lines.append(f"  n{n}" + shape.format(f'"{_escape(node.title)}"'))
     joined: dict[tuple[int, int, float], int] = {}
     for cable in view.cables:
         key = (min(cable.a, cable.b), max(cable.a, cable.b), cable.rate)
@@ -37,7 +37,7 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     return notes
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Entity codes for whatever is no letter, digit or plain mark."""
     return "".join(c if c.isalnum() or c in " .,_-/[]()" else f"#{ord(c)};" for c in one_line(text))
 

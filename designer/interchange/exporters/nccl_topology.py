@@ -82,13 +82,13 @@ def _server(net: Netlist, chosen: frozenset[str]) -> tuple[int, int]:
             having[at] = None
     if not having:
         raise ExchangeError("the design has no GPU", remedy="give the servers their contents")
-    wanted = [server for server in having if server >= 0 and any(_within(net.path(server), c) for c in chosen)]
+    wanted = [server for server in having if server >= 0 and any(_is_within(net.path(server), c) for c in chosen)]
     if chosen and not wanted:
         raise ExchangeError("no server with GPUs is among what is chosen", place="--only")
     return (wanted or list(having))[0], len(having) - 1
 
 
-def _within(path: str, chosen: str) -> bool:
+def _is_within(path: str, chosen: str) -> bool:
     return path == chosen or path.startswith(f"{chosen}/")
 
 
@@ -97,7 +97,7 @@ class _Writer:
 
     def __init__(self, design: Design, net: Netlist, server: int) -> None:
         self.design, self.net = design, net
-        self.parts = self._inside(server)
+        self.parts = self._parts_of_server(server)
         self.around: defaultdict[int, list[tuple[int, Link | Wiring]]] = defaultdict(list)
         for a, b, d in zip(net.link_a.tolist(), net.link_b.tolist(), net.link_def.tolist(), strict=True):
             self.around[a].append((b, net.link_defs[d]))
@@ -105,7 +105,7 @@ class _Writer:
         self.seen: set[int] = set()
         self.gpus = self.nics = 0
 
-    def _inside(self, server: int) -> list[int]:
+    def _parts_of_server(self, server: int) -> list[int]:
         parent = self.net.parent.tolist()
         if server < 0:
             return list(range(len(parent)))
@@ -135,11 +135,11 @@ class _Writer:
             stated = self.net.part(host).attributes.get("numaid") or self.net.part(host).attributes.get("numa") or ""
             numa = stated if re.fullmatch(r"[0-9]{1,4}", stated, re.ASCII) else str(number)
             element = ET.SubElement(root, "cpu", {"numaid": numa, **self._processor(host)})
-            self._below(element, host)
+            self._write_children(element, host)
             socket = self._socket(host)
             if socket != host and socket not in sockets:  # what is drawn at the socket hangs from its first domain
                 sockets.add(socket)
-                self._below(element, socket)
+                self._write_children(element, socket)
         return root
 
     def _kind(self, part: int) -> str:
@@ -169,7 +169,7 @@ class _Writer:
             return next((p for p, _ in self.around[host] if self._kind(p) == "cpu"), host)
         return host
 
-    def _below(self, element: ET.Element, part: int) -> None:
+    def _write_children(self, element: ET.Element, part: int) -> None:
         for lower, link in sorted(self.around[part], key=lambda pair: pair[0]):
             kind = self._kind(lower)
             chip = (
@@ -180,13 +180,13 @@ class _Writer:
             if (link.kind != "pcie" and not chip) or lower in self.seen or kind not in _CLASS:
                 continue
             self.seen.add(lower)
-            device = self._device(element, lower, _SIDE_PATH if chip else _speed(link))
+            device = self._device(element, lower, _SIDE_PATH if chip else _pcie_speed(link))
             if kind == "gpu":
                 self._gpu(device, lower)
             elif kind in ("nic", "dpu"):
                 self._nic(device, lower)
             else:
-                self._below(device, lower)
+                self._write_children(device, lower)
 
     def _device(self, element: ET.Element, part: int, speed: Mapping[str, str]) -> ET.Element:
         infiniband = self._kind(part) in ("nic", "dpu") and "infiniband" in self._text(part, "technology").lower()
@@ -291,7 +291,7 @@ def _family(number: int) -> int:
     return number if number <= _BASE_FAMILY else _BASE_FAMILY + (number - _BASE_FAMILY << 4)
 
 
-def _speed(link: Link | Wiring) -> dict[str, str]:
+def _pcie_speed(link: Link | Wiring) -> dict[str, str]:
     """Speed and width of a PCIe link; one of which only the rate is known is the narrowest that carries it."""
     rates = {generation: speed for speed, generation in sorted(GENERATIONS.items(), reverse=True)}
     generation, lanes = link.generation, link.lanes or 16

@@ -39,11 +39,11 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     for number, cable in enumerate(view.singles(), start=1):
         ends = [(view.nodes[end].name, port) for end, port in ((cable.a, cable.a_port), (cable.b, cable.b_port))]
         row = [cell for name, port in ends for cell in (name, _INTERFACE, interface_name(port))]
-        sheet.writerow([_harmless(cell) for cell in (*row, "planned", f"{cable.kind} {number}")])
+        sheet.writerow([_without_formula(cell) for cell in (*row, "planned", f"{cable.kind} {number}")])
     return atomic.write(path, out.getvalue().encode("utf-8", "replace"))
 
 
-def _harmless(cell: str) -> str:
+def _without_formula(cell: str) -> str:
     return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
 
 

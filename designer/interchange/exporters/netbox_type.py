@@ -65,7 +65,7 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
 
 def _documents(design: Design) -> list[dict[str, Any]]:
     net = elaborate(design)
-    cabled = _cabled(design)
+    cabled = _cabled_interfaces(design)
     first: dict[str, Part] = {}
     ports: dict[str, dict[str, tuple[str, int]]] = {}
     for kind in _KINDS:
@@ -78,7 +78,7 @@ def _documents(design: Design) -> list[dict[str, Any]]:
     return [_device_type(design, part, ports[key]) for key, part in first.items()]
 
 
-def _cabled(design: Design) -> dict[int, dict[str, tuple[str, int]]]:
+def _cabled_interfaces(design: Design) -> dict[int, dict[str, tuple[str, int]]]:
     """Network and rate [Gb/s] of each cabled interface, by its name, that switches or servers of a definition have."""
     net = elaborate(design)
     try:

@@ -33,11 +33,11 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     out = io.StringIO()
     sheet = csv.writer(out, lineterminator="\n")
     sheet.writerow(_COLUMNS)
-    sheet.writerows(tuple(_harmless(cell) for cell in row) for *_, row in sorted(rows))
+    sheet.writerows(tuple(_without_formula(cell) for cell in row) for *_, row in sorted(rows))
     return atomic.write(path, out.getvalue().encode("utf-8"))
 
 
-def _harmless(cell: str) -> str:
+def _without_formula(cell: str) -> str:
     return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
 
 

@@ -91,11 +91,11 @@ def compress(names: Iterable[str]) -> str:
         else:
             width = len(match[2]) if match[2].startswith("0") and len(match[2]) > 1 else 0
             stems.setdefault((match[1], width, match[3]), []).append(int(match[2]))
-    lists = [_written(stem, width, tail, numbers) for (stem, width, tail), numbers in stems.items()]
+    lists = [_write_ranges(stem, width, tail, numbers) for (stem, width, tail), numbers in stems.items()]
     return ",".join([*lists, *plain])
 
 
-def _written(stem: str, width: int, tail: str, numbers: Sequence[int]) -> str:
+def _write_ranges(stem: str, width: int, tail: str, numbers: Sequence[int]) -> str:
     ordered = sorted(set(numbers))
     if len(ordered) == 1:
         return f"{stem}{ordered[0]:0{width}d}{tail}"

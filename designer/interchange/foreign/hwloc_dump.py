@@ -30,12 +30,12 @@ class HwlocDump:
         self.above = {id(child): e for e in self.objects for child in e.all("object")}
         #: parts by the type and ``gp_index`` of their object
         self.parts: dict[str, str] = {}
-        self.about = self._about()
+        self.about = self._machine_infos()
         self.server = machine.add(
             "server", device=known_server(self.about.get("DMIProductName", "").strip()), attributes=self.about
         )
 
-    def _about(self) -> dict[str, str]:
+    def _machine_infos(self) -> dict[str, str]:
         infos = hwloc.infos(self.root)
         for element in self.objects:
             if element.get("type") in ("Machine", "System"):

@@ -102,7 +102,9 @@ class NumaDomains:
                 part,
                 self.dump.server,
                 number=number,
-                assumed=_scaled(whole, len(sockets) if dram else 1, sharing[_ids(sockets), dram] if dram else 1),
+                assumed=_rate_per_domain(
+                    whole, len(sockets) if dram else 1, sharing[_ids(sockets), dram] if dram else 1
+                ),
                 capacity=hwloc.integer(element.get("local_memory")),
                 bandwidth=bandwidth.get(element.get("gp_index"), 0.0),
                 tier=tier,
@@ -130,7 +132,7 @@ class NumaDomains:
 
     def _sockets_of(self, element: Element, cpus: int) -> list[Place]:
         """The packages a NUMA domain is part of, or is made of."""
-        if shared := self._overlapping(cpus):
+        if shared := self._overlapping_packages(cpus):
             return shared
         around = self.dump.inside(element, "Package", "Socket")
         wanted = self.dump.parts.get(f"{around.get('type')}:{around.get('gp_index')}") if around is not None else None
@@ -173,11 +175,11 @@ class NumaDomains:
         return near[0].part, len(near) == 1 or not self._spans_sockets(near)
 
     def _spans_sockets(self, places: list[Place]) -> bool:
-        found = (package.part for place in places for package in self._overlapping(place.cpus))
+        found = (package.part for place in places for package in self._overlapping_packages(place.cpus))
         first = next(found, None)
         return any(part != first for part in found)
 
-    def _overlapping(self, cpus: int) -> list[Place]:
+    def _overlapping_packages(self, cpus: int) -> list[Place]:
         """The packages that share a logical CPU with a set of them."""
         if cpus not in self._overlaps:
             self._overlaps[cpus] = [p for p in self.packages if cpus and p.cpus & cpus]
@@ -188,7 +190,7 @@ def _ids(places: list[Place]) -> tuple[str, ...]:
     return tuple(place.part for place in places)
 
 
-def _scaled(memory: str, sockets: int, domains: int) -> str:
+def _rate_per_domain(memory: str, sockets: int, domains: int) -> str:
     rate = float(memory.split()[0]) * max(sockets, 1) / max(domains, 1)
     return f"{rate:.6g} {memory.split()[1]}"
 

@@ -29,7 +29,7 @@ def parse_json(text: str, file: str) -> Any:
             remedy="choose the file the tool wrote",
         )
     try:
-        return json.loads(text, parse_constant=lambda _: None, parse_int=_whole)
+        return json.loads(text, parse_constant=lambda _: None, parse_int=_parse_integer)
     except ValueError as error:
         line = getattr(error, "lineno", 1)
         what = getattr(error, "msg", "damaged")
@@ -38,7 +38,7 @@ def parse_json(text: str, file: str) -> Any:
         ) from None
 
 
-def _whole(text: str) -> int | float:
+def _parse_integer(text: str) -> int | float:
     """Whole numbers of any sensible length; longer ones as floats, which costs no time."""
     return int(text) if len(text) < 40 else float(text[:300])
 

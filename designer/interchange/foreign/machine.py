@@ -116,7 +116,7 @@ class MachineDrawing:
             raise ExchangeError(
                 f"it describes more than {_MAX_PARTS:,} parts", file=self.file, remedy="give the dump of one machine"
             )
-        part_id = self._free(kind, number)
+        part_id = self._free_id(kind, number)
         known = attributes or {}
         ids = ":".join(known.get(name, "").lower().removeprefix("0x") for name in ("vendor", "device"))
         found = type_for(kind, device.type if device else "") or (type_for(kind, ids) if len(ids) == 9 else None)
@@ -135,16 +135,16 @@ class MachineDrawing:
         )
         return part_id
 
-    def _free(self, kind: str, number: int | None) -> str:
+    def _free_id(self, kind: str, number: int | None) -> str:
         if number is not None and number >= 0:
-            return self._unused(f"{kind}{number}", self.parts)
+            return self._unused_id(f"{kind}{number}", self.parts)
         at = self._used.get(kind, 0)
         while f"{kind}{at}" in self.parts:
             at += 1
         self._used[kind] = at + 1
         return f"{kind}{at}"
 
-    def _unused(self, wanted: str, taken: Mapping[str, object]) -> str:
+    def _unused_id(self, wanted: str, taken: Mapping[str, object]) -> str:
         """`wanted`, numbered where it is taken; the count goes on where it stopped, many equal names are no trouble."""
         name, copy = wanted, self._copies.get(wanted, 1)
         while name in taken:
@@ -169,7 +169,7 @@ class MachineDrawing:
             )
         link_id = base = f"{a}--{b}"
         if link_id in self.links:
-            link_id = self._unused(f"{base}--{values.kind}", self.links)
+            link_id = self._unused_id(f"{base}--{values.kind}", self.links)
         fields = {name: getattr(values, name) for name in type(values).model_fields}
         fields["attributes"] = {**values.attributes, **(attributes or {})}
         fields["source"] = values.source or (self.key if values.status is Status.PRIMARY else "")

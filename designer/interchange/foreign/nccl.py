@@ -195,7 +195,7 @@ class PciTree:
         if kind is None:
             self.machine.note("IMP-OTHER-DEVICE", f"a device of class {element.get('class')} was left out")
             return
-        part = {"gpu": self._gpu, "pcie_switch": self._bridge, "nic": self._nic}.get(kind, self._other)(
+        part = {"gpu": self._gpu, "pcie_switch": self._bridge, "nic": self._nic}.get(kind, self._add_other)(
             host, element, parent, numa, kind
         )
         busid = element.get("busid").lower()
@@ -269,7 +269,7 @@ class PciTree:
             ) if not nets else None
         return part
 
-    def _other(self, host: Host, element: Element, parent: str, _numa: str, kind: str) -> str:
+    def _add_other(self, host: Host, element: Element, parent: str, _numa: str, kind: str) -> str:
         part = self.machine.add(kind, parent=host.server, attributes=element.attributes, device=listed_device(element))
         if kind == "nvswitch":
             self.links.switches[host.server, element.get("busid").lower()] = part

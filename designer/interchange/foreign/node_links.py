@@ -134,14 +134,14 @@ class GpuNetwork:
                 if server is None:
                     server = self.fabric.nodes[f"server {home}"] = machine.add("server", number=home)
             known = self._gpus[number] = machine.add(
-                "gpu", number=number, parent=server, attributes=self._about(number)
+                "gpu", number=number, parent=server, attributes=self._node_attributes(number)
             )
             if self.gpu_type:
                 part = machine.parts[known]
                 machine.parts[known] = part.model_copy(update={"type": self.gpu_type})
         return known
 
-    def _about(self, number: int) -> dict[str, str]:
+    def _node_attributes(self, number: int) -> dict[str, str]:
         return {"node": str(number), **({"product": self.product} if self.product else {})}
 
     def nic(self, number: int) -> str:

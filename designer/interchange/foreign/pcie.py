@@ -68,7 +68,7 @@ def join_pcie(
     if assumed:
         machine.note(
             "IMP-ASSUMED-PCIE",
-            f"the speed of these PCIe links is not in the file: {_spelled(values)} is assumed",
+            f"the speed of these PCIe links is not in the file: {_rate_text(values)} is assumed",
             link_id,
             remedy="set generation and lanes of the links",
         )
@@ -89,7 +89,7 @@ def join_virtual_pcie(
     _doubt(machine, link_id, VIRTUAL, max((values.generation or 4) - 1, 1), 8, Status.ASSUMED)
     machine.note(
         "IMP-VIRTUAL-LINK",
-        f"these PCIe links are stated as {stated}, as virtual machines do: {_spelled(values)} is assumed",
+        f"these PCIe links are stated as {stated}, as virtual machines do: {_rate_text(values)} is assumed",
         link_id,
         remedy="set generation and lanes of the links",
     )
@@ -121,5 +121,5 @@ def _doubt(machine: MachineDrawing, link_id: str, kind: str, generation: int, la
     )
 
 
-def _spelled(values: LinkValues) -> str:
+def _rate_text(values: LinkValues) -> str:
     return f"Gen{values.generation} x{values.lanes}" if values.generation else link_kinds()["pcie"].default_rate

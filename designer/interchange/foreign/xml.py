@@ -147,9 +147,9 @@ class _Reader:
         except expat.ExpatError as error:
             return self._after_error(error)
         assert self.root is not None
-        return Parsed(self.root, self.stray, self._before(), 0)
+        return Parsed(self.root, self.stray, self._length_before(), 0)
 
-    def _before(self) -> int:
+    def _length_before(self) -> int:
         return len(self.text[: self.start].strip())
 
     def _place(self) -> str:
@@ -214,7 +214,7 @@ class _Reader:
                     place=place,
                     remedy="save each document to its own file",
                 ) from None
-            return Parsed(self.root, self.stray, self._before(), len(rest.strip()))
+            return Parsed(self.root, self.stray, self._length_before(), len(rest.strip()))
         if error.code == junk and self.root is None:
             raise ExchangeError("there is no XML element in it", file=self.file, place=place) from None
         reason = expat.ErrorString(error.code)

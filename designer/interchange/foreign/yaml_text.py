@@ -64,14 +64,14 @@ def parse_yaml(text: str, file: str) -> Node:
         for count, event in enumerate(yaml.parse(text, Loader=loader), 1):
             line = event.start_mark.line + 1
             if count > MAX_NODES:
-                raise _refused(f"it has more than {MAX_NODES:,} nodes", file, line)
+                raise _syntax_error(f"it has more than {MAX_NODES:,} nodes", file, line)
             if isinstance(event, yaml.AliasEvent):
-                raise _refused("it uses an alias", file, line, "write the content out where it is used")
+                raise _syntax_error("it uses an alias", file, line, "write the content out where it is used")
             if isinstance(event, yaml.ScalarEvent):
                 tree.put("" if event.style is None and event.value in ("~", "null", "Null", "NULL") else event.value)
             elif isinstance(event, yaml.SequenceStartEvent | yaml.MappingStartEvent):
                 if tree.depth >= MAX_DEPTH:
-                    raise _refused(f"it is nested deeper than {MAX_DEPTH}", file, line)
+                    raise _syntax_error(f"it is nested deeper than {MAX_DEPTH}", file, line)
                 tree.begin([] if isinstance(event, yaml.SequenceStartEvent) else {})
             elif isinstance(event, yaml.SequenceEndEvent | yaml.MappingEndEvent):
                 tree.end()
@@ -80,13 +80,13 @@ def parse_yaml(text: str, file: str) -> Node:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or "damaged"
-        raise _refused(f"it is no YAML: {what}", file, mark.line + 1 if mark else 1) from None
+        raise _syntax_error(f"it is no YAML: {what}", file, mark.line + 1 if mark else 1) from None
     if tree.top is None:
-        raise _refused("it holds no document", file, 1)
+        raise _syntax_error("it holds no document", file, 1)
     return tree.top
 
 
-def _refused(text: str, file: str, line: int, remedy: str = "choose the file the tool wrote") -> ExchangeError:
+def _syntax_error(text: str, file: str, line: int, remedy: str = "choose the file the tool wrote") -> ExchangeError:
     return ExchangeError(text, file=file, place=f"line {line}", remedy=remedy)
 
 

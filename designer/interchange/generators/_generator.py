@@ -74,12 +74,12 @@ class Generator:
                 raise FormatError(
                     f"{self.name} has no parameter {name!r}", place="--set", remedy=f"use {', '.join(known)}"
                 )
-        given = {**_implied(chosen, given, known), **given}
+        given = {**_implied_parameters(chosen, given, known), **given}
         values = {p.name: _value(p, given[p.name]) if p.name in given else p.default for p in self.parameters}
         return Asked(values, chosen)
 
 
-def _implied(chosen: Chosen, given: Mapping[str, str], known: Mapping[str, Parameter]) -> dict[str, str]:
+def _implied_parameters(chosen: Chosen, given: Mapping[str, str], known: Mapping[str, Parameter]) -> dict[str, str]:
     """Parameters that follow from products: rate, rails and GPUs from the server, ports and network from the switch."""
     found: dict[str, str] = {}
     compute = chosen.server.compute if chosen.server is not None else None
@@ -229,7 +229,7 @@ class Drawing:
         content = group.content.model_copy(update={"parts": {**group.content.parts, "bmc": bmc}})
         self.groups["servers"] = group.model_copy(update={"content": content})
 
-    def _whole(self, count: int, nics: int, server: Server) -> None:
+    def _server_group(self, count: int, nics: int, server: Server) -> None:
         """The group ``servers`` of a template's server."""
         has = len(server.compute.ids) if server.compute is not None else 0
         if nics > has:
@@ -246,7 +246,7 @@ class Drawing:
             raise refuse(f"{count} servers", f"use up to {MOST:,}")
         self.nodes = count
         if self.chosen.server is not None:
-            self._whole(count, nics, self.chosen.server)
+            self._server_group(count, nics, self.chosen.server)
             return
         gpus = self.asked.number("gpus") if inside is None else inside
         if gpus > 1024 or nics > 1024:

@@ -63,11 +63,11 @@ def make(asked: Asked) -> Design:
         f"{groups * leaves} leaves, {groups * spines} spines of {ports} ports, "
         f"{groups * (groups - 1) // 2 * between} cables between groups."
     )
-    links = {link.id: link for link in _between(drawing, groups, spines, between)}
+    links = {link.id: link for link in _links_between(drawing, groups, spines, between)}
     return made.model_copy(update={"links": links})
 
 
-def _between(drawing: Drawing, groups: int, spines: int, between: int) -> list[Link]:
+def _links_between(drawing: Drawing, groups: int, spines: int, between: int) -> list[Link]:
     turn = [0] * groups
     found: dict[tuple[str, str], int] = {}
     for a, b in combinations(range(groups), 2):

@@ -146,7 +146,7 @@ class _Edited:
 
     def run(self) -> Imported:
         """The design with the changes done."""
-        for edit, label in (*self._gone(), *self._changed()):
+        for edit, label in (*self._removed_items(), *self._changed_items()):
             self._apply(edit, label)
         self._new()
         if self.changes:
@@ -172,7 +172,7 @@ class _Edited:
         except DesignerError as error:
             self.refused.append(f"{label or 'a shape'}: {error.text}")
 
-    def _gone(self) -> Iterator[tuple[Edit, str]]:
+    def _removed_items(self) -> Iterator[tuple[Edit, str]]:
         """What is in the diagram no more; connections first, for parts take theirs along."""
         for key, (within, refs) in self.links.items():
             if key not in self.cells and refs:
@@ -184,7 +184,7 @@ class _Edited:
             if seen[1] not in gone and ref.what in ("parts", "groups", "annotations"):
                 yield Delete((ref,), within=within), _line(seen[0])
 
-    def _changed(self) -> Iterator[tuple[Edit, str]]:
+    def _changed_items(self) -> Iterator[tuple[Edit, str]]:
         for key, (within, ref, seen) in self.boxes.items():
             cell = self.cells.get(key)
             if cell is None:
@@ -193,7 +193,7 @@ class _Edited:
             if old != new and ref.what == "parts":
                 yield ChangeParts((ref.id,), {"name": new}, within=within), new
             elif old != new and ref.what == "groups":
-                yield from _regrouped(within, ref.id, old, new)
+                yield from _rename_group(within, ref.id, old, new)
             same_home = cell.parent == seen[1]
             if same_home and (cell.x, cell.y) != (_place(seen[2]), _place(seen[3])):
                 yield Place({ref: (round(cell.x), round(cell.y))}, within=within), new
@@ -261,7 +261,7 @@ class _Edited:
         if not verdict.ok:
             self.refused.append(f"{a[1]} to {b[1]}: {verdict.reason}")
             return True
-        count = _whole(cell.data.get("count", "1"))
+        count = _positive_count(cell.data.get("count", "1"))
         kind = cell.data.get("kind") or verdict.kinds[0]
         link = Link(
             id=f"{a[1]}--{b[1]}",
@@ -275,14 +275,14 @@ class _Edited:
         return True
 
 
-def _regrouped(within: Address, id: str, old: str, new: str) -> Iterator[tuple[Edit, str]]:
+def _rename_group(within: Address, id: str, old: str, new: str) -> Iterator[tuple[Edit, str]]:
     """A group by its label, ``servers × 32``: another name, more or fewer members."""
     names = [_COUNT.sub("", text) for text in (old, new)]
     counts = [found[1] if (found := _COUNT.search(text)) else "" for text in (old, new)]
     if names[0] != names[1]:
         yield ChangeGroups((id,), {"name": names[1]}, within=within), new
     if counts[1] and counts[0] != counts[1]:
-        yield SetReplicas(id, _whole(counts[1].replace(",", "")), within=within), new
+        yield SetReplicas(id, _positive_count(counts[1].replace(",", "")), within=within), new
 
 
 def _order(name: str) -> int:
@@ -293,7 +293,7 @@ def _address(value: Any) -> Address:
     return canonical(tuple((str(group), member) for group, member in value))
 
 
-def _whole(text: str) -> int:
+def _positive_count(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 7 and int(text) > 0 else 1
 
 
@@ -342,7 +342,7 @@ def _from_shapes(cells: dict[str, _Cell], file: str) -> Imported:
         if a is None or b is None or a == b or kind not in link_kinds():
             strangers += 1
             continue
-        count = _whole(cell.data.get("count", "1"))
+        count = _positive_count(cell.data.get("count", "1"))
         stated = _rate_of(cell, count)
         machine.link(
             a,

@@ -105,7 +105,7 @@ class _Reader:
             self.strange.append(number)
 
     def _node(self, found: re.Match[str]) -> None:
-        name, _, rest = _quoted(found[4] or "")
+        name, _, rest = _split_quotes(found[4] or "")
         kind = {"Switch": "switch", "Ca": "nic", "Rt": "switch"}[found[1]]
         self.at = found[3].lower()
         device = self.head.get("devid", "")
@@ -164,7 +164,7 @@ class _Reader:
                 continue
             made = self.fabric.join(ids[a[0]], ids[b[0]], cable.rate, ports=(str(a[1]), str(b[1])))
             single += made is not None and not (self.ends.get(a) and self.ends.get(b))
-        self._tell(single)
+        self._note_findings(single)
         return self.fabric.finish()
 
     def _draw(self, key: str, node: _Node) -> str:
@@ -195,7 +195,7 @@ class _Reader:
                 ),
             )
 
-    def _tell(self, single: int) -> None:
+    def _note_findings(self, single: int) -> None:
         note = self.fabric.note
         if single:
             note(
@@ -217,7 +217,7 @@ class _Reader:
             )
 
 
-def _quoted(text: str) -> tuple[str, str, str]:
+def _split_quotes(text: str) -> tuple[str, str, str]:
     """What is before, in and behind the outer quotes, name first."""
     first, last = text.find('"'), text.rfind('"')
     if first < 0 or last <= first:

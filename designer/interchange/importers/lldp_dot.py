@@ -60,7 +60,7 @@ class _Parser:
         at, line = 0, 1
         while at < len(text):
             if text[at] == "<":
-                end = _closing(text, at)
+                end = _end_of_bracket(text, at)
                 tokens.append(("word", text[at + 1 : end - 1], line))
                 line += text.count("\n", at, end)
                 at = end
@@ -108,7 +108,7 @@ class _Parser:
             elif kind == "word":
                 self._statement(graph)
             else:
-                raise self._odd(text)
+                raise self._syntax_error(text)
         if depth:
             raise ExchangeError("it ends inside a graph", file=self.file, remedy="give the whole file")
         return graph
@@ -116,7 +116,7 @@ class _Parser:
     def _peek(self) -> tuple[str, str]:
         return self.tokens[self.at][:2] if self.at < len(self.tokens) else ("end", "")
 
-    def _odd(self, text: str) -> ExchangeError:
+    def _syntax_error(self, text: str) -> ExchangeError:
         line = self.tokens[min(self.at, len(self.tokens) - 1)][2]
         return ExchangeError(
             f"{text[:40]!r} does not belong here",
@@ -134,7 +134,7 @@ class _Parser:
         while self._peek()[0] == "edge":
             self.at += 1
             if self._peek()[0] != "word":
-                raise self._odd(self._peek()[1])
+                raise self._syntax_error(self._peek()[1])
             chain.append(self._end())
         stated = self._attributes()
         if len(chain) == 1:
@@ -177,7 +177,7 @@ class _Parser:
         return stated
 
 
-def _closing(text: str, at: int) -> int:
+def _end_of_bracket(text: str, at: int) -> int:
     """One past the bracket that closes the one at `at`; the end of the text where none does."""
     depth = 0
     for found in re.finditer(r"[<>]", text[at:]):

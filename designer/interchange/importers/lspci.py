@@ -104,7 +104,7 @@ def _tree(text: str, file: str) -> list[_Node]:
         here = opened.get(at) if line[at] in "+\\" else top if line[at] == "-" else None
         if here is None:
             if _BRANCH.match(line):
-                raise _odd(file, number)
+                raise _syntax_error(file, number)
             # what follows the tree, such as a shell prompt
             break
         _line(line, at, here, opened, buses, file, number)
@@ -136,16 +136,16 @@ def _line(
             here, at = node, device.end()
             if not line.startswith("-", at):
                 if line[at:] and not line.startswith("  ", at):
-                    raise _odd(file, number)
+                    raise _syntax_error(file, number)
                 node.name = line[at:].strip()
                 return
         elif line[at] == "-":
             at += 1
         else:
-            raise _odd(file, number)
+            raise _syntax_error(file, number)
 
 
-def _odd(file: str, number: int) -> ExchangeError:
+def _syntax_error(file: str, number: int) -> ExchangeError:
     return ExchangeError(
         "this is not how lspci draws its tree",
         file=file,
@@ -267,7 +267,7 @@ class _Reader:
             )
             return
         stated = {"busid": node.at, **({"vendor": vendor, "device": number} if numbers else {})}
-        device = (known_device(vendor, number) if numbers else None) or _named(kind, name)
+        device = (known_device(vendor, number) if numbers else None) or _product_of(kind, name)
         overrides = {}
         if kind == "nic" and _INFINIBAND.search(name):
             overrides["technology"] = machine.fact("InfiniBand")
@@ -292,7 +292,7 @@ def _kind(name: str) -> str:
     return "gpu" if _GPU.search(name) else ""
 
 
-def _named(kind: str, name: str) -> Device:
+def _product_of(kind: str, name: str) -> Device:
     """The product by what is in brackets, else by the whole name."""
     inner = re.findall(r"\[([^\[\]]{1,80})\]", name)
     for tried in [*reversed(inner), name]:

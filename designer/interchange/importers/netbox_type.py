@@ -84,7 +84,7 @@ class _Reader:
             self._switch(data, stated)
         else:
             self._server(data, stated)
-        self._tell()
+        self._note_findings()
         return finish(self.machine, f"{self.maker} {self.model}".strip())
 
     def _is_switch(self, data: list[dict[str, Any]]) -> bool:
@@ -189,7 +189,7 @@ class _Reader:
             values["port_bandwidth_per_direction"] = self.machine.fact(write(rates[0], "rate"))
         self.machine.add("nic", name=self.model, device=self._device("nic"), attributes=stated, overrides=values)
 
-    def _tell(self) -> None:
+    def _note_findings(self) -> None:
         note = self.machine.note
         note(
             "IMP-TEMPLATE",

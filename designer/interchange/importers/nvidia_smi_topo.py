@@ -79,9 +79,9 @@ def class_tree(count: int, cell: Callable[[int, int], str], keys: Mapping[int, s
     """
     ranks = {(a, b): _RANK[text] for a in range(count) for b in range(a + 1, count) if (text := cell(a, b)) in _RANK}
     levels = [_components(count, ranks, rank) for rank in range(_NODE + 1)]
-    far = _far(ranks, levels[_NODE])
+    far = _distant_pairs(ranks, levels[_NODE])
     groups = _members(levels[_NODE])
-    named = {first: _common([keys[i] for i in members if i in keys]) for first, members in groups.items()}
+    named = {first: _most_common([keys[i] for i in members if i in keys]) for first, members in groups.items()}
     joined = _join(named, far)
     moved = {i: key for i, key in keys.items() if key != named[levels[_NODE][i]]}
     homes: dict[str, set[int]] = {}
@@ -96,7 +96,7 @@ def class_tree(count: int, cell: Callable[[int, int], str], keys: Mapping[int, s
         for i in groups[first]
     )
     domains = tuple(
-        Domain(named[firsts[0]], _nested([i for first in firsts for i in groups[first]], levels))
+        Domain(named[firsts[0]], _nest_by_level([i for first in firsts for i in groups[first]], levels))
         for firsts in sorted(joined)
     )
     place = {i: number for number, domain in enumerate(domains) for i in domain.members}
@@ -132,13 +132,13 @@ def _members(level: Sequence[int]) -> dict[int, list[int]]:
     return groups
 
 
-def _far(ranks: Mapping[tuple[int, int], int], level: Sequence[int]) -> frozenset[tuple[int, int]]:
+def _distant_pairs(ranks: Mapping[tuple[int, int], int], level: Sequence[int]) -> frozenset[tuple[int, int]]:
     """Pairs of groups that lie SYS apart somewhere."""
     found = {(level[a], level[b]) for (a, b), rank in ranks.items() if rank > _NODE}
     return frozenset(found | {(b, a) for a, b in found})
 
 
-def _common(names: Sequence[str]) -> str:
+def _most_common(names: Sequence[str]) -> str:
     """The name most devices have, the first of several; empty where none has one."""
     return max(dict.fromkeys(names), key=names.count) if names else ""
 
@@ -158,7 +158,7 @@ def _join(named: Mapping[int, str], far: frozenset[tuple[int, int]]) -> list[lis
     return domains
 
 
-def _nested(
+def _nest_by_level(
     members: Sequence[int], levels: Sequence[Sequence[int]]
 ) -> tuple[tuple[tuple[tuple[int, ...], ...], ...], ...]:
     tree: dict[int, dict[int, dict[int, list[int]]]] = {}
@@ -238,7 +238,7 @@ class _Reader:
                 parent=self.server,
                 name=name,
                 attributes=attributes,
-                overrides=self._guessed() if gpu else None,
+                overrides=self._guess_product() if gpu else None,
             )
         self._note_contradictions()
         homes = self._draw_domains()
@@ -426,7 +426,7 @@ class _Reader:
                 remedy="check the state of their NVLinks",
             )
 
-    def _guessed(self) -> dict[str, Quantity]:
+    def _guess_product(self) -> dict[str, Quantity]:
         """What the number of NVLinks describes a GPU; models of the algorithms of collectives need it."""
         if self.architecture is None or not self.architecture.links:
             return {}

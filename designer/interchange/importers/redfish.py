@@ -170,7 +170,7 @@ class _Reader:
         overrides = {"interface": machine.fact("NVMe")} if kind == "drive" else {}
         label = string(device.get("Name")) or string(device.get("Id"))
         part = machine.add(kind, parent=server, name=label, device=known, attributes=stated, overrides=overrides)
-        values, most = _speed(device.get("PCIeInterface"))
+        values, most = _link_speed(device.get("PCIeInterface"))
         join_pcie(machine, self._home(device, functions, part), part, values or unknown_pcie(known.architecture), most)
 
     def _home(self, device: dict[str, Any], functions: list[dict[str, Any]], part: str) -> str:
@@ -252,7 +252,7 @@ def _named(kind: str, device: Mapping[str, Any]) -> Device:
     return Device(names[0] if re.match(r"PCIe Device\b", names[1]) and names[0] else names[1] or names[0])
 
 
-def _speed(interface: object) -> tuple[LinkValues | None, dict[str, str]]:
+def _link_speed(interface: object) -> tuple[LinkValues | None, dict[str, str]]:
     """What a link runs at, and what it could as attributes; None where the file does not say."""
     if not isinstance(interface, dict):
         return None, {}

@@ -52,7 +52,7 @@ def _conf(text: str, file: str) -> tuple[dict[str, _Switch], dict[str, str], str
     switches: dict[str, _Switch] = {}
     names: dict[str, str] = {}
     sizes = ""
-    for number, raw in enumerate(_joined(text), start=1):
+    for number, raw in enumerate(_join_lines(text), start=1):
         stated = _COMMENT.match(raw.strip())
         if stated:
             names[stated[1]] = stated[2]
@@ -77,7 +77,7 @@ def _conf(text: str, file: str) -> tuple[dict[str, _Switch], dict[str, str], str
 _MOST: Final = 45_000
 
 
-def _joined(text: str) -> list[str]:
+def _join_lines(text: str) -> list[str]:
     """Lines, those that end in a backslash joined with the next."""
     return re.sub(r"\\\r?\n[ \t]*", "", text).splitlines()
 
@@ -125,11 +125,11 @@ def _draw(switches: Mapping[str, _Switch], names: Mapping[str, str], sizes: str,
                 server = fabric.host(node, node)
                 nic = fabric.nic(f"{node} on {name}", server)
                 fabric.join(nic, ids[name])
-    _tell(fabric, switches, ids, sizes)
+    _note_findings(fabric, switches, ids, sizes)
     return fabric.finish()
 
 
-def _tell(fabric: FabricDrawing, switches: Mapping[str, _Switch], ids: Mapping[str, str], sizes: str) -> None:
+def _note_findings(fabric: FabricDrawing, switches: Mapping[str, _Switch], ids: Mapping[str, str], sizes: str) -> None:
     fabric.note(
         "IMP-TREE-ONLY",
         "a Slurm topology says what is below what, not how many cables there are: one represents all of them",

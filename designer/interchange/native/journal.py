@@ -99,7 +99,7 @@ def inspect(path: Path) -> Leftover | None:
         return Leftover(path, State.DAMAGED, written, path.stem, remark=error.text) if path.exists() else None
     file = Path(found.file) if found.file is not None else None
     name = file.name.removesuffix(".design.json") if file is not None else found.design.title or found.design.name
-    state, remark = _worth(found, file, written)
+    state, remark = _state_of(found, file, written)
     if found.findings and not remark:
         remark = found.findings[0].text
     return Leftover(path, state, written, name, file, found.edits, found.design, remark)
@@ -146,7 +146,7 @@ class Claim:
         self._lock.release()
 
 
-def _worth(found: Recovered, file: Path | None, written: float) -> tuple[State, str]:
+def _state_of(found: Recovered, file: Path | None, written: float) -> tuple[State, str]:
     if found.begun is not None and found.design == found.begun and not found.findings:
         return State.NOTHING, ""
     if file is None:

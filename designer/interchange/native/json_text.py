@@ -71,7 +71,7 @@ def parse(text: str) -> Any:
             text,
             object_pairs_hook=_unique,
             parse_constant=_constant,
-            parse_int=_whole,
+            parse_int=_parse_integer,
             parse_float=_real,
         )
     except json.JSONDecodeError as error:
@@ -154,7 +154,7 @@ def _constant(token: str) -> NoReturn:
     raise _Refused(f"{token} is not a number a file can hold", "write a number that can be measured", token)
 
 
-def _whole(token: str) -> int:
+def _parse_integer(token: str) -> int:
     if len(token) > _LONGEST_NUMBER:
         raise _Refused(f"a number of {len(token)} digits is too long", "write a number that can be measured", token)
     return int(token)

@@ -59,10 +59,10 @@ def loads(text: str | bytes, file: str | None = None) -> Loaded:
     try:
         return read_raw(parse(decode(text) if isinstance(text, bytes) else text.removeprefix("\ufeff")))
     except FormatError as error:
-        raise _whole(error, file) from None
+        raise _complete_error(error, file) from None
 
 
-def _whole(error: FormatError, file: str | None) -> FormatError:
+def _complete_error(error: FormatError, file: str | None) -> FormatError:
     """The refusal with file, place and remedy, each short enough to be read on a terminal."""
     # what the unit parser says ends in a remedy of its own
     text, _, own = (error.text, "", "") if error.remedy else error.text.partition(" — ")
