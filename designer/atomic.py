@@ -72,7 +72,7 @@ def write(path: str | os.PathLike[str], data: bytes, *, private: bool = False) -
         return _write(path, data, private)
     except (OSError, ValueError) as error:
         why = _reason(path, error)
-        raise WriteError(why.text, file=_shown(path), remedy=why.remedy) from error
+        raise WriteError(why.text, file=_printable_name(path), remedy=why.remedy) from error
 
 
 def read(path: str | os.PathLike[str], limit: int) -> bytes:
@@ -106,10 +106,10 @@ def open_device(path: str | os.PathLike[str]) -> int:
     path = Path(path)
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        raise WriteError("this is a folder", file=_shown(path), remedy="name a file in it")
+        raise WriteError("this is a folder", file=_printable_name(path), remedy="name a file in it")
     if not stat.S_ISCHR(mode) and not stat.S_ISFIFO(mode):
         what = "a disk" if stat.S_ISBLK(mode) else "no plain file"
-        raise WriteError(f"this is {what}", file=_shown(path), remedy="choose another name")
+        raise WriteError(f"this is {what}", file=_printable_name(path), remedy="choose another name")
     return _open_pipe(path) if stat.S_ISFIFO(mode) else os.open(path, os.O_WRONLY | _flag("O_NOCTTY"))
 
 
@@ -167,7 +167,7 @@ def _open_pipe(path: Path) -> int:
                 raise
             if time.monotonic() > end:
                 raise WriteError(
-                    "nobody reads from this pipe", file=_shown(path), remedy="start what reads it first"
+                    "nobody reads from this pipe", file=_printable_name(path), remedy="start what reads it first"
                 ) from None
             time.sleep(0.02)
         else:
@@ -179,7 +179,7 @@ def _check_writable(path: Path, real: Path, old: os.stat_result) -> None:
     """A file that must not be written is not replaced either, though its folder would allow it."""
     if not old.st_mode & 0o222 or not os.access(real, os.W_OK):
         raise WriteError(
-            "the file is read-only", file=_shown(path), remedy="allow writing to it, or choose another name"
+            "the file is read-only", file=_printable_name(path), remedy="allow writing to it, or choose another name"
         )
 
 
@@ -188,7 +188,7 @@ def _replace(real: Path, data: bytes, old: os.stat_result | None, private: bool)
     if old is not None and old.st_nlink > 1:
         further = old.st_nlink - 1
         names = "another name, which keeps" if further == 1 else f"{further} other names, which keep"
-        notes.append(f"{_shown(real)} had {names} the old content")
+        notes.append(f"{_printable_name(real)} had {names} the old content")
     mode = 0o666 if old is None and not private else _PRIVATE
     handle, name = _new_file(real, mode)
     try:
@@ -224,7 +224,7 @@ def _new_file(real: Path, mode: int) -> tuple[int, Path | None]:
         name = _temporary_name(real)
         with contextlib.suppress(FileExistsError):
             return os.open(name, flags, mode), name
-    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), _shown(real))
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), _printable_name(real))
 
 
 def _give_name(handle: int, real: Path) -> Path:
@@ -239,7 +239,7 @@ def _give_name(handle: int, real: Path) -> Path:
         finally:
             os.close(folder)
         return name
-    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), _shown(real))
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), _printable_name(real))
 
 
 def _temporary_name(real: Path) -> Path:
@@ -259,7 +259,7 @@ def _take_over(handle: int, real: Path, old: os.stat_result, private: bool) -> l
         try:
             os.fchown(handle, old.st_uid, -1)
         except OSError:
-            notes.append(f"{_shown(real)} belongs to you now: its owner could not be kept")
+            notes.append(f"{_printable_name(real)} belongs to you now: its owner could not be kept")
     if new.st_gid != old.st_gid:
         try:
             os.fchown(handle, -1, old.st_gid)
@@ -314,11 +314,13 @@ def _reason(path: Path, error: OSError | ValueError) -> _Reason:
     if isinstance(error, ValueError):
         return _Reason("this cannot be the name of a file", "choose another name")
     if error.errno not in (errno.EACCES, errno.ELOOP) and not path.parent.is_dir():
-        return _Reason(f"there is no folder {_shown(path.parent)!r}", "make the folder first, or choose another")
+        return _Reason(
+            f"there is no folder {_printable_name(path.parent)!r}", "make the folder first, or choose another"
+        )
     return _Reason(f"cannot write: {error.strerror or error}", _REMEDIES.get(error.errno or 0, "choose another folder"))
 
 
-def _shown(path: Path) -> str:
+def _printable_name(path: Path) -> str:
     """A file name that can be printed whatever bytes it is made of."""
     return os.fspath(path).encode("utf-8", "replace").decode()
 

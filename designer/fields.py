@@ -23,7 +23,7 @@ def amount(text: str, dimension: str) -> float:
     return parse(text, dimension)
 
 
-def _spelled(dimension: str) -> AfterValidator:
+def _quantity_text(dimension: str) -> AfterValidator:
     def check(text: str) -> str:
         amount(text, dimension)
         return text
@@ -49,7 +49,7 @@ def _not_negative(dimension: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _between(dimension: str) -> AfterValidator:
+def _share_text(dimension: str) -> AfterValidator:
     def check(text: str) -> str:
         if not 0 <= amount(text, dimension) <= 1:
             raise ValueError(f"{text!r} must lie between 0 and 1")
@@ -61,7 +61,7 @@ def _between(dimension: str) -> AfterValidator:
 #: data rate as text, ``"400 Gb/s"``, greater than zero
 DataRate = Annotated[str, _positive("rate")]
 #: amount of data as text, ``"80 GiB"``
-DataSize = Annotated[str, _spelled("size")]
+DataSize = Annotated[str, _quantity_text("size")]
 #: data rate as text that may be zero, ``"0 B/s"``
 DataRateOrZero = Annotated[str, _not_negative("rate")]
 #: amount of data as text, greater than zero
@@ -72,7 +72,7 @@ SomeTime = Annotated[str, _positive("duration")]
 SomePower = Annotated[str, _positive("power")]
 SomeMass = Annotated[str, _positive("mass")]
 #: a share of a whole as text, ``"0.4"`` or ``"40 %"``
-Share = Annotated[str, _between("ratio")]
+Share = Annotated[str, _share_text("ratio")]
 #: events per second as text, ``"25000 1/s"``, zero or more
 Frequency = Annotated[str, _not_negative("frequency")]
 

@@ -199,13 +199,13 @@ class Interned(Generic[Answer]):
     def __call__(self, key: Hashable, make: Callable[[], Answer]) -> Answer:
         with self._lock:
             if key in self._known:
-                return self._asked(key)
+                return self._take_known(key)
         made = make()
         with self._lock:
             if key not in self._known:
                 kept = self._known[key] = _Kept(made, made)
                 self._extents[kept.large] += kept.extent
-            made = self._asked(key)
+            made = self._take_known(key)
             while len(self._known) > self._most:
                 self._leave(self._known.popitem(last=False)[1])
             for other in _too_many(self._known, self._extents):
@@ -215,7 +215,7 @@ class Interned(Generic[Answer]):
     def _leave(self, kept: _Kept) -> None:
         self._extents[kept.large] -= kept.extent
 
-    def _asked(self, key: Hashable) -> Answer:
+    def _take_known(self, key: Hashable) -> Answer:
         kept = self._known[key]
         kept.asked = _Turn.now
         self._known.move_to_end(key)

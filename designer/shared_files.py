@@ -44,12 +44,12 @@ def exclusive(path: str | os.PathLike[str], seconds: float) -> Generator[bool]:
         return
     except (OSError, ValueError):
         handle = None
-    with _closing(handle):
+    with _closed_after(handle):
         yield True
 
 
 @contextmanager
-def _closing(handle: int | None) -> Generator[None]:
+def _closed_after(handle: int | None) -> Generator[None]:
     try:
         yield
     finally:
@@ -163,7 +163,7 @@ class LineFile:
                     raise FormatError(
                         "the file holds something else", file=str(self.path), remedy="choose another file"
                     )
-            keep = _whole(handle, size) if size >= len(head) else 0
+            keep = _complete_length(handle, size) if size >= len(head) else 0
             if keep < size:
                 os.ftruncate(handle, keep)
             os.lseek(handle, 0, os.SEEK_END)
@@ -204,7 +204,7 @@ class LineFile:
             raise WriteError("another program keeps writing it", file=str(self.path), remedy="try again") from None
         except (OSError, ValueError) as error:
             raise self._unusable(error) from None
-        with _closing(handle):
+        with _closed_after(handle):
             yield
 
     def _open(self, flags: int) -> int:
@@ -217,7 +217,7 @@ class LineFile:
         return WriteError(f"the file cannot be used: {why}", file=str(self.path), remedy="choose another file")
 
 
-def _whole(handle: int, size: int) -> int:
+def _complete_length(handle: int, size: int) -> int:
     """How many bytes of a file are whole lines."""
     at = size
     while at > 0:

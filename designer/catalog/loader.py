@@ -312,7 +312,7 @@ class Catalog:
             known: dict[str, list[str]] = {}
             for alias, id in self.aliases.items():
                 known.setdefault(id, []).append(alias)
-            self._entries = tuple(_indexed(id, head, known.get(id, ())) for id, head in self._read_heads().items())
+            self._entries = tuple(_index_entry(id, head, known.get(id, ())) for id, head in self._read_heads().items())
         return self._entries
 
 
@@ -390,7 +390,7 @@ def _table(path: Path) -> dict[str, object]:
         ) from None
 
 
-def _indexed(id: str, head: Head, aliases: Sequence[str]) -> _Indexed:
+def _index_entry(id: str, head: Head, aliases: Sequence[str]) -> _Indexed:
     # A broken file still gets an entry, so that one bad file does not hide the others; get() reports what is wrong.
     entry = PartEntry(id, id.partition("/")[0], head.title or id, head.vendor)
     text = " ".join((entry.id, entry.title, entry.vendor, *aliases)).casefold()

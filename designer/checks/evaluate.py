@@ -86,7 +86,7 @@ def one_of(world: World) -> str:
     return f"name one of {', '.join(world.design.workloads) or 'none'}"
 
 
-def _several(flows: Sequence[Measure], whole: str, name: str, at: int) -> Several:
+def _several_flows(flows: Sequence[Measure], whole: str, name: str, at: int) -> Several:
     if not flows:
         raise CheckError("there is nothing of that kind", at, "check the path against the outline")
     return Several(tuple(flows), whole, name)
@@ -104,7 +104,7 @@ def _rate(context: Context, tree: Call, arguments: list[Value]) -> Value:
     binds, mend = bottleneck_text(result.binding)
     unit = unit_of("rate")
     made = [Measure(f.rate, f.low, f.high, unit, f"{f.source} -> {f.target}", binds, mend) for f in flows]
-    return _several(made, "sum", way, tree.at)
+    return _several_flows(made, "sum", way, tree.at)
 
 
 def _passes(context: Context, tree: Call, arguments: list[Value]) -> Value:
@@ -212,7 +212,7 @@ def _workload(context: Context, tree: Call, arguments: list[Value]) -> Value:
     return Job(jobs[0])
 
 
-def _thing(context: Context, tree: Call, arguments: list[Value]) -> Value:
+def _value_of_item(context: Context, tree: Call, arguments: list[Value]) -> Value:
     """``part("gpu0").memory_capacity``, ``link("cpu0--gpu0").rate``."""
     return Thing(context.word(arguments, 0, tree))
 
@@ -269,8 +269,8 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "findings": _findings,
     "count": _count,
     "workload": _workload,
-    "part": _thing,
-    "link": _thing,
+    "part": _value_of_item,
+    "link": _value_of_item,
     "curve": _curve,
     "low": _end("low"),
     "high": _end("high"),
@@ -360,7 +360,7 @@ class Evaluator:
                     raise CheckError(f"findings have no {name!r}", tree.at, f"use {', '.join(Severity)}")
                 return Found(tuple(f for f in of.findings if f.severity == name))
             case Counts():
-                return Measure.exact(float(self._counted(of.what, name, tree.at)))
+                return Measure.exact(float(self._count_items(of.what, name, tree.at)))
             case Job():
                 return self.world.metric(of.id, name, self.load)
             case Thing():
@@ -381,7 +381,7 @@ class Evaluator:
                     f"this has no {name!r}", tree.at, "only workloads, findings, parts and lists have parts"
                 )
 
-    def _counted(self, what: str, kind: str, at: int) -> int:
+    def _count_items(self, what: str, kind: str, at: int) -> int:
         """How many parts or links of a kind: of a kind nobody knows none would be right for ever."""
         counts = self.world.counts(what)
         known = {*counts, *(part_kinds() if what == "parts" else link_kinds())}
@@ -457,7 +457,7 @@ class Evaluator:
                 )
         broken = tuple(item for item in items if not holds(tree.operator, item, right, self.strict))
         asked = {_PLAIN: "", _PROBABLE: "probably ", _CERTAIN: "certainly "}[self.strict]
-        expected = f"{asked}{tree.operator} {_shown(tree.right, right)}{' each' * tree.each}"
+        expected = f"{asked}{tree.operator} {_shown_value(tree.right, right)}{' each' * tree.each}"
         return Truth(not broken, broken or closest(tree.operator, items), expected)
 
     def one(self, value: Value, at: int) -> Measure:
@@ -477,7 +477,7 @@ class Evaluator:
     def _call(self, tree: Call) -> Value:
         name = tree.name
         if name in ("certainly", "probably"):
-            return self._banded(tree, _CERTAIN if name == "certainly" else _PROBABLE)
+            return self._judge_band_end(tree, _CERTAIN if name == "certainly" else _PROBABLE)
         function = FUNCTIONS.get(name)
         if function is not None:
             return function(self, tree, [self.value(a) for a in tree.arguments])
@@ -487,7 +487,7 @@ class Evaluator:
         remedy = did_you_mean(name, [*known, *METRICS], f"use {', '.join(known)} or a metric")
         raise CheckError(f"there is no function {name!r}", tree.at, remedy)
 
-    def _banded(self, tree: Call, strict: float) -> Truth:
+    def _judge_band_end(self, tree: Call, strict: float) -> Truth:
         if len(tree.arguments) != 1:
             raise CheckError(f"{tree.name} takes one promise", tree.at, f"{tree.name}(… <= 10 s)")
         before, self.strict = self.strict, strict
@@ -544,7 +544,7 @@ _SERVED: Final = frozenset(
 )
 
 
-def _shown(tree: Tree, value: Measure) -> str:
+def _shown_value(tree: Tree, value: Measure) -> str:
     return tree.text.strip() if isinstance(tree, Amount) else value.shown
 
 

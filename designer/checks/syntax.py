@@ -279,13 +279,13 @@ class _Scanner:
 
     def sum(self) -> Tree:
         """Products with ``+`` and ``-`` between them."""
-        return self._joined(self.product, "+", "-")
+        return self._join_operands(self.product, "+", "-")
 
     def product(self) -> Tree:
         """Signed values with ``*`` and ``/`` between them."""
-        return self._joined(self.signed, "*", "/")
+        return self._join_operands(self.signed, "*", "/")
 
-    def _joined(self, operand: Callable[[], Tree], *operators: str) -> Tree:
+    def _join_operands(self, operand: Callable[[], Tree], *operators: str) -> Tree:
         """Operands joined by operators of one rank, from the left."""
         tree = operand()
         while True:
@@ -389,7 +389,7 @@ class _Scanner:
             return Amount(at, value, "ratio", self.text[at : self.at])
         found = _MICRO.match(self.text, self.at) or _UNIT.match(self.text, self.at)
         if found is None or found[0].strip() in KEYWORDS:
-            return self._plain(at, number[0])
+            return self._plain_number(at, number[0])
         unit = found[0].strip()
         spelled = f"{number[0].replace('_', '')} {unit}"
         self.at = found.end()
@@ -411,7 +411,7 @@ class _Scanner:
             raise CheckError(f"{spelled!r}: there is no unit {unit!r}", at, remedy)
         raise CheckError(reason.text, at, reason.remedy or "")
 
-    def _plain(self, at: int, number: str) -> Amount:
+    def _plain_number(self, at: int, number: str) -> Amount:
         value = float(number.replace("_", ""))
         if value == float("inf"):
             raise CheckError(f"{number} is not a finite number", at, "give a number that can be measured")

@@ -131,7 +131,7 @@ class World:
         known = self._results.get((workload, load))
         if known is None:
             spec = self._workload(workload)
-            spec = spec if load is None else _loaded(spec, load)
+            spec = spec if load is None else _at_load(spec, load)
             known = run_workload(self.network, spec, True, None, self._cancelled)[0]
             self._results[workload, load] = known
         return known
@@ -179,7 +179,7 @@ class World:
         if not arrow or not source or not target:
             raise AnalysisError(f"{way!r} is no way", remedy='write "storage -> gpu[*]"')
         if at_once:
-            ends = [{self.network.net.path(int(i)) for i in self._chosen(end)} for end in (source, target)]
+            ends = [{self.network.net.path(int(i)) for i in self._selected_parts(end)} for end in (source, target)]
             found = [f for f in self.result(at_once).flows if f.source in ends[0] and f.target in ends[1]]
             if not found:
                 raise AnalysisError(f"{at_once!r} has no flow {way}", remedy="see its flows in designer analyze --json")
@@ -196,7 +196,7 @@ class World:
             self._transfers[source, target] = known
         return known
 
-    def _chosen(self, selector: str) -> Sequence[int]:
+    def _selected_parts(self, selector: str) -> Sequence[int]:
         return resolve(self.network, self.paths(selector), selector).tolist()
 
     def paths(self, selector: str) -> str:
@@ -230,12 +230,12 @@ class World:
             fits = [any(matches(name, pattern) for name in own) for own in names]
             if any(fits):
                 return [row for row, fit in zip(rows, fits, strict=True) if fit]
-        connected = {net.path(number) for number in self._connected(pattern)}
+        connected = {net.path(number) for number in self._wired_parts(pattern)}
         found = [row for row in rows if row[0] in connected]
         lowest = min((tier.level for _, tier, _ in found), default=0)
         return [row for row in found if row[1].level == lowest]
 
-    def _connected(self, pattern: str) -> set[int]:
+    def _wired_parts(self, pattern: str) -> set[int]:
         """The parts at the ends of the wirings a pattern names."""
         net, chosen = self.network.net, set[int]()
         for k, definition in enumerate(net.link_defs):
@@ -258,7 +258,7 @@ class World:
             numbers = self.network.parts_of_kind(pattern).tolist()
         if not numbers:
             try:
-                numbers = list(self._chosen(pattern))
+                numbers = list(self._selected_parts(pattern))
             except DesignerError as error:
                 if pattern in _TIERS:
                     mend = "name parts or kinds that it has, or wire its servers to switches"
@@ -387,7 +387,7 @@ def bottleneck_text(bounds: Sequence[Bottleneck]) -> tuple[str, str]:
     return binds, f"twice the capacity of {of} makes it {together:.2f} times as good"
 
 
-def _loaded(spec: WorkloadSpec, load: float) -> WorkloadSpec:
+def _at_load(spec: WorkloadSpec, load: float) -> WorkloadSpec:
     kind = workload_kinds().get(spec.kind)
     name = next((s.name for s in kind.settings if s.dimension == "frequency"), None) if kind is not None else None
     if name is None:

@@ -99,7 +99,7 @@ class DecisionTools:
         stated = summarize(design, save_as or design.name)
         page = page_of_import(design, stated["parts"], stated["links"], imported.findings, "pasted text", save_as)
         answer = answer_of(page, full, lambda: {**stated, "findings": [str(f.text) for f in imported.findings]})
-        return {**answer, "written": self._saved(design, save_as, dry_run)}
+        return {**answer, "written": self._save(design, save_as, dry_run)}
 
     def suggest(
         self,
@@ -114,24 +114,24 @@ class DecisionTools:
 
         if not 1 <= steps <= STEPS_LIMIT:
             raise FormatError(f"{steps} steps", place="steps", remedy=f"give 1 to {STEPS_LIMIT}")
-        drawn = self._opened(design)
+        drawn = self._open(design)
         found = suggest(drawn, workload or None, steps=steps)
         answer = answer_of(page_of_suggestions(found, drawn, design), full, lambda: suggestions_document(found))
         for step in found.steps:
             drawn = step.edit.apply(drawn)
-        return {**answer, "written": self._saved(drawn, save_as, dry_run)}
+        return {**answer, "written": self._save(drawn, save_as, dry_run)}
 
     def survive(self, design: str, workload: str = "", full: bool = False) -> dict[str, Any]:
         """What is left of a workload after each single failure, the worst first."""
 
-        drawn = self._opened(design)
+        drawn = self._open(design)
         found = survive(drawn, workload or None)
         return answer_of(page_of_failures(found, drawn, design), full, lambda: survey_document(found))
 
     def simulate(self, design: str, workloads: list[str] | None = None, full: bool = False) -> dict[str, Any]:
         """Workloads together over time: how long each takes, and what slows it down."""
 
-        drawn = self._opened(design)
+        drawn = self._open(design)
         found = simulate(drawn, workloads or None, file=design)
         page = page_of_simulation(found, drawn, design, tuple(found.findings))
         return answer_of(page, full, lambda: simulation_document(found, list(found.findings)))
@@ -139,7 +139,7 @@ class DecisionTools:
     def compare(self, a: str, b: str, full: bool = False) -> dict[str, Any]:
         """What differs between two designs, and why their metrics do."""
 
-        first, second = self._opened(a), self._opened(b)
+        first, second = self._open(a), self._open(b)
         found = compare(first, second)
 
         def document() -> dict[str, Any]:
@@ -152,7 +152,7 @@ class DecisionTools:
     def accept(self, design: str, results: str = "", full: bool = False) -> dict[str, Any]:
         """Which tests accept the built machine, with limits; what pasted results mean, and the likely cause."""
 
-        drawn = self._opened(design)
+        drawn = self._open(design)
         if not results:
             rows = expected(drawn)
             tests = [
@@ -173,7 +173,7 @@ class DecisionTools:
     def size(self, design: str, workload: str, full: bool = False) -> dict[str, Any]:
         """How many accelerators a serving workload of a design needs for its load and limits."""
 
-        drawn = self._opened(design)
+        drawn = self._open(design)
         spec = drawn.workloads.get(workload)
         if spec is None or spec.kind != "serving":
             served = ", ".join(w.id for w in drawn.workloads.values() if w.kind == "serving")
@@ -204,7 +204,7 @@ class DecisionTools:
 
         if media not in ("any", "optical"):
             raise FormatError(f"{media[:40]!r} is no choice", place="media", remedy="use any or optical")
-        lines = order(self._opened(design), "optical" if media == "optical" else "any")
+        lines = order(self._open(design), "optical" if media == "optical" else "any")
         rows = [
             {
                 "product": line.title,
@@ -219,10 +219,10 @@ class DecisionTools:
         text = "\n".join(f"- {line.count:,} × {line.title}{_metres(line.length)}" for line in lines)
         return reply_of(text or "No network cables are drawn.", full, lambda: {"lines": rows})
 
-    def _opened(self, name: str) -> Design:
+    def _open(self, name: str) -> Design:
         return self.designs.opened(name)
 
-    def _saved(self, design: Design, save_as: str, dry_run: bool) -> str | None:
+    def _save(self, design: Design, save_as: str, dry_run: bool) -> str | None:
         if dry_run:
             return None
         if not save_as:

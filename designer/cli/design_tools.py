@@ -112,7 +112,7 @@ class DesignTools:
             "title": opened.title,
             "intent": opened.intent,
             "workload_kinds": {w.id: w.kind for w in opened.workloads.values()},
-            "findings": _findings(list(dict.fromkeys([*findings, *_ruled(opened)]))),
+            "findings": _findings(list(dict.fromkeys([*findings, *_check_rules(opened)]))),
         }
         if ids:
             stated["ids"] = dict(ids_of(opened, ""))
@@ -161,10 +161,10 @@ class DesignTools:
         before, _ = self._open(design)
         self.demand_inside(set or [])
         self.demand_inside(workloads or [])
-        after = self._changed(before, changes or {})
+        after = self._apply_changes(before, changes or {})
         after = _with_workloads(overridden(after, set or ()), workloads or ())
         demand_sound(after)
-        old, new = _findings(_ruled(before)), _findings(_ruled(after))
+        old, new = _findings(_check_rules(before)), _findings(_check_rules(after))
         stated: dict[str, Any] = {
             "changes": diff(before, after).lines(_MOST),
             "new_findings": [f for f in new if f not in old],
@@ -199,7 +199,7 @@ class DesignTools:
         with their bands and sources.
         """
 
-        result = self._analyzed(design, workload)
+        result = self._analyze_one(design, workload)
         if metric and metric not in result.metrics:
             raise FormatError(f"there is no metric {metric!r}", remedy=f"there are {', '.join(result.metrics)}")
         shipped = load_sources()
@@ -335,7 +335,7 @@ class DesignTools:
             if (Path(at).is_absolute() or _FILE_LIKE.search(at)) and not self.folder.holds(self.folder.root / at):
                 self.folder.file(at)
 
-    def _changed(self, before: Design, changes: Mapping[str, Any]) -> Design:
+    def _apply_changes(self, before: Design, changes: Mapping[str, Any]) -> Design:
         """The changed design; links that may not be drawn are refused with the reason."""
 
         added = changes.get("add")
@@ -396,12 +396,12 @@ class DesignTools:
         save(after, target)
         return self.folder.name(target)
 
-    def _analyzed(self, design: str, workload: str) -> WorkloadResult:
+    def _analyze_one(self, design: str, workload: str) -> WorkloadResult:
         opened, _ = self._open(design)
         return analyze(opened, [workload], file=design, curves=False).workloads[0]
 
 
-def _ruled(design: Design) -> list[Finding]:
+def _check_rules(design: Design) -> list[Finding]:
     return check(design)
 
 

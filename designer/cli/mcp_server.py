@@ -91,7 +91,7 @@ class _Server(MCPServer[Any]):
         """
         tools = {tool.name: list(tool.input_schema.get("properties", {})) for tool in await self.list_tools()}
         if name not in tools:
-            raise ToolError(f"there is no tool {name[:60]!r} — {did_you_mean(name[:60], tools, _listed(tools))}")
+            raise ToolError(f"there is no tool {name[:60]!r} — {did_you_mean(name[:60], tools, _tool_list(tools))}")
         takes = tools[name]
         for given in arguments:
             if given not in takes:
@@ -109,7 +109,7 @@ class _Server(MCPServer[Any]):
             raise ToolError(f"{name}: {place}: {first['msg'].lower()}, not {str(first['input'])[:60]!r}") from None
 
 
-def _listed(tools: Iterable[str]) -> str:
+def _tool_list(tools: Iterable[str]) -> str:
     return f"the tools are {', '.join(tools)}"
 
 
@@ -128,7 +128,7 @@ def serve(folder: Folder, writes: bool) -> None:
     for tool in (*designs.tools, *decisions.tools):
         reads = tool.__name__ not in writing
         hints = ToolAnnotations(read_only_hint=reads, destructive_hint=False, open_world_hint=False)
-        server.add_tool(_answering(tool, folder), annotations=hints)
+        server.add_tool(_with_short_errors(tool, folder), annotations=hints)
     _add_resources(server, designs, folder)
     for question in _QUESTIONS:
         _add_question(server, *question)
@@ -144,17 +144,17 @@ def _add_resources(server: MCPServer[Any], designs: DesignTools, folder: Folder)
     @server.resource("designer://designs", mime_type="application/json")
     def listed() -> str:
         """The designs and test files in the folder, and the templates."""
-        return json.dumps(finite(_answering(designs.list_designs, folder)()))
+        return json.dumps(finite(_with_short_errors(designs.list_designs, folder)()))
 
     @server.resource("designer://design/{name}", mime_type="application/json")
     def design(name: str) -> str:
         """What is in a design: parts, links, workloads, findings."""
-        return json.dumps(finite(_answering(designs.open_design, folder)(name)))
+        return json.dumps(finite(_with_short_errors(designs.open_design, folder)(name)))
 
     @server.resource("designer://part/{kind}/{vendor}/{name}", mime_type="application/json")
     def part(kind: str, vendor: str, name: str) -> str:
         """A part type with every value, band and source."""
-        return json.dumps(finite(_answering(designs.find_parts, folder)(f"{kind}/{vendor}/{name}")))
+        return json.dumps(finite(_with_short_errors(designs.find_parts, folder)(f"{kind}/{vendor}/{name}")))
 
     # named by the decorators
     del listed, design, part
@@ -170,7 +170,7 @@ def _add_question(server: MCPServer[Any], name: str, title: str, text: str) -> N
     server.add_prompt(Prompt.from_function(ask, name=name, title=title, description=title))
 
 
-def _answering(tool: Callable[..., dict[str, Any]], folder: Folder) -> Callable[..., dict[str, Any]]:
+def _with_short_errors(tool: Callable[..., dict[str, Any]], folder: Folder) -> Callable[..., dict[str, Any]]:
     """A tool whose refusals reach the caller as one sentence, and never the way to the folder."""
 
     @functools.wraps(tool)

@@ -150,8 +150,8 @@ def table(
             blocks.append(table([headings[i] for i in chosen], block, aligned, margin, room))
         return "\n\n".join(blocks)
     widths = _widths(headings, cells, kept)
-    lines = [*_wrapped(headings, widths), ["─" * width for width in widths]]
-    lines += [line for row in cells for line in _wrapped(row, widths)]
+    lines = [*_wrap_row(headings, widths), ["─" * width for width in widths]]
+    lines += [line for row in cells for line in _wrap_row(row, widths)]
     text: list[str] = []
     for line in lines:
         padded = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True))]
@@ -205,7 +205,7 @@ def _lines(cell: str, width: int, *, broken: bool = False) -> list[str]:
     return textwrap.wrap(cell, width, break_long_words=broken, break_on_hyphens=False) or [""]
 
 
-def _wrapped(row: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
+def _wrap_row(row: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
     """The row as lines: a cell too long for its column goes on below."""
     parts = [_lines(cell, width, broken=True) for cell, width in zip(row, widths, strict=True)]
     return [[part[k] if k < len(part) else "" for part in parts] for k in range(max(map(len, parts), default=1))]

@@ -153,7 +153,7 @@ def _lines(page: Page, room: int, cut: _Cut, everything: bool) -> list[Line]:
     sections = [
         _summary(page, room) if page.summary else _figures(page.figures, room),
         _rows(page, room, cut),
-        _where(page, room, cut),
+        _time_stacks(page, room, cut),
         _limits(page.limits[: cut.limits], room),
     ]
     changes = _changes(page, room, cut)
@@ -260,7 +260,7 @@ def _strip(figure: Figure) -> str:
     return f"|{''.join(cells)}|"
 
 
-def _where(page: Page, room: int, cut: _Cut) -> list[Line]:
+def _time_stacks(page: Page, room: int, cut: _Cut) -> list[Line]:
     if not page.where:
         return []
     lines: list[Line] = [((page.where_title, "head"),)]
@@ -338,10 +338,10 @@ def _change(change: Change, room: int) -> list[Line]:
 
 def command_text(arguments: Sequence[str]) -> str:
     """A command as it is typed."""
-    return " ".join(["designer", *map(_quoted, arguments)])
+    return " ".join(["designer", *map(_quote, arguments)])
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     # shlex takes single quotes; the documents of the program use double ones
     if shlex.quote(word) == word:
         return word
@@ -351,7 +351,7 @@ def _quoted(word: str) -> str:
 def wrapped_command(arguments: Sequence[str], room: int, margin: str) -> list[str]:
     """A command on lines that a shell joins again; an option stays with its value."""
     words: list[str] = []
-    for word in map(_quoted, arguments):
+    for word in map(_quote, arguments):
         if words and words[-1].startswith("-") and " " not in words[-1]:
             words[-1] = f"{words[-1]} {word}"
         else:

@@ -344,7 +344,7 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     """
     del options
     rows: list[tuple[str, int, float, float]] = []
-    gpus, inner = _inside(design)
+    gpus, inner = _gpus_of_server(design)
     view = network_view(design)
     hosts = [n for n, node in enumerate(view.nodes) if not node.switch and node.gpus]
     each: Counter[int] = Counter()
@@ -375,7 +375,7 @@ def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]
     return atomic.write(path, ("\n".join(lines) + "\n").encode("utf-8"))
 
 
-def _inside(design: Design) -> tuple[int, float]:
+def _gpus_of_server(design: Design) -> tuple[int, float]:
     """The GPUs of a server, and the bandwidth at which one reaches the others [B/s]."""
     net = elaborate(design)
     kinds = part_kinds()

@@ -170,7 +170,7 @@ def _trace(seconds: float, asked: list[_Asked], member: dict[RankGroup, int]) ->
         size = round(one.size * one.count / times)
         for _ in range(times):
             node = [_number(1, last + 1), _text(2, f"{one.group} {one.kind}"), _number(3, _COLLECTIVE)]
-            node += [_packed(5, last), _attribute("is_cpu_op", 27, 0)]
+            node += [_pack_number(5, last), _attribute("is_cpu_op", 27, 0)]
             node += [_attribute("comm_type", 9, _KINDS[one.kind]), _attribute("comm_size", 9, size)]
             node.append(_attribute("pg_name", 29, str(member[one.group])))
             messages.append(b"".join(node))
@@ -197,7 +197,7 @@ def _text(field: int, value: str) -> bytes:
     return _varint(field << 3 | 2) + _varint(len(data)) + data
 
 
-def _packed(field: int, value: int) -> bytes:
+def _pack_number(field: int, value: int) -> bytes:
     """A list of one number."""
     data = _varint(value)
     return _varint(field << 3 | 2) + _varint(len(data)) + data

@@ -61,7 +61,7 @@ def _read(text: str, file: str) -> Imported:  # noqa: C901
 
 def _compute_nodes(nodes: list[dict[str, Any]], file: str) -> Imported:
     machine = MachineDrawing(file, "compute nodes of NetQ", "netq")
-    if sum(len(_listed(node)) for node in nodes) > _MOST:
+    if sum(len(_gpu_ids(node)) for node in nodes) > _MOST:
         raise ExchangeError(f"it lists more than {_MOST:,} GPUs", file=file, remedy="split the list")
     fabrics: dict[str, str] = {}
     links: list[str] = []
@@ -75,7 +75,7 @@ def _compute_nodes(nodes: list[dict[str, Any]], file: str) -> Imported:
         domain = about["DomainUUID"]
         if domain and domain not in fabrics:
             fabrics[domain] = machine.add("nvswitch", name="NVLink domain", attributes={"DomainUUID": domain})
-        for gpu in _listed(node):
+        for gpu in _gpu_ids(node):
             part = machine.add("gpu", parent=server, attributes={"ID": gpu})
             if domain:
                 links.append(machine.link(part, fabrics[domain], LinkValues(kind="nvlink", status=Status.ASSUMED)))
@@ -91,7 +91,7 @@ def _compute_nodes(nodes: list[dict[str, Any]], file: str) -> Imported:
     return finish(machine, ", ".join(counted(count, what) for count, what in counts))
 
 
-def _listed(node: dict[str, Any]) -> list[str]:
+def _gpu_ids(node: dict[str, Any]) -> list[str]:
     gpus = node.get("GpuIDList")
     return [string(gpu) for gpu in gpus] if isinstance(gpus, list) else []
 

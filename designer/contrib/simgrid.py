@@ -342,7 +342,7 @@ class _Reader:
             raise self._refuse(f"the cluster has {len(found)} parameters, its shape takes {fields}", element.line)
         return found
 
-    def _need(self, total: int, names: list[str], line: int) -> None:
+    def _require_count(self, total: int, names: list[str], line: int) -> None:
         if total != len(names):
             raise self._refuse(f"the parameters make {total:,} hosts, the radical {len(names):,}", line)
 
@@ -352,7 +352,7 @@ class _Reader:
         depth = levels[0]
         if {len(down), len(up), len(parallel)} != {depth}:
             raise self._refuse(f"the parameters name {depth} levels and give others", element.line)
-        self._need(prod(down), names, element.line)
+        self._require_count(prod(down), names, element.line)
         below = [self.ends[name] for name in names]
         cluster = element.get("id")
         for level in range(depth):
@@ -373,7 +373,7 @@ class _Reader:
     def _torus(self, element: Element, names: list[str], known: float, delay: str) -> None:
         """A router for each host, joined to its neighbours in every dimension."""
         (shape,) = self._parameters(element, 1)
-        self._need(prod(shape), names, element.line)
+        self._require_count(prod(shape), names, element.line)
         routers = self._switches(element.get("id"), "router", len(names), element.line)
         for name, router in zip(names, routers, strict=True):
             self._join(self.ends[name], router, known, delay, f"{name} to its router")
@@ -390,7 +390,7 @@ class _Reader:
         found = self._parameters(element, 4)
         groups, chassis, routers, nodes = (p[0] for p in found)
         blue, black, green = (p[1] if len(p) > 1 else 1 for p in found[:3])
-        self._need(groups * chassis * routers * nodes, names, element.line)
+        self._require_count(groups * chassis * routers * nodes, names, element.line)
         made = self._switches(element.get("id"), "router", groups * chassis * routers, element.line)
         for n, name in enumerate(names):
             self._join(self.ends[name], made[n // nodes], known, delay, f"{name} to its router")

@@ -221,7 +221,7 @@ class Survivor(Survival):
         else:
             # that no way leads to what is cut off is stated by its number
             untold = frozenset({"FLOW-NO-WAY"} if len(cut) else ())
-            stated += sorted(left.broken - self._broken - untold)
+            stated += sorted(left.broken - self._broken_before - untold)
             binds = ", ".join(b.label for b in result.binding[:1])
             share = way.share
             value = result.metrics[self.metric].value if self.metric in result.metrics else 0.0

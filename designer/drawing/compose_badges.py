@@ -102,7 +102,7 @@ def _place(view_state: ViewState, frame: Frame, boxes: Int, links: Int, bracket:
         points = points.reshape(-1, 2)
     else:
         points, around = _on_links(view_state, frame, links, wide, high)
-    points = np.concatenate((points, _beyond(view_state, around, high)))
+    points = np.concatenate((points, _outer_places(view_state, around, high)))
     taken = np.concatenate((bundle_plates(view_state, frame), _names(view_state, frame, points, (wide, high))))
     taken += np.array([-1, -1, 1, 1]) * _APART * unit
     covered = view_state.cover(points, wide + 2 * unit, high + 2 * unit, taken)
@@ -128,7 +128,7 @@ def _on_links(view_state: ViewState, frame: Frame, links: Int, wide: float, high
     return np.concatenate((points, *(points + step for step in steps))), around
 
 
-def _beyond(view_state: ViewState, around: Float, high: float) -> Float:
+def _outer_places(view_state: ViewState, around: Float, high: float) -> Float:
     """Places below and above the outermost boxes that hold some rectangles, for what has no room within. : (2, 2)"""
     low, up = around[:, :2].min(axis=0), (around[:, :2] + around[:, 2:]).max(axis=0)
     outer = view_state.geometry.rect[view_state.geometry.depth == 0]
@@ -215,7 +215,7 @@ def badges(
     """
     theme = view_state.theme
     if view_state.calm:
-        return limit_mark(view_state, frame, pulse) + _failed(view_state, frame, region, [])
+        return limit_mark(view_state, frame, pulse) + _draw_failed(view_state, frame, region, [])
     found: list[Batch] = []
     marks = _part_marks(view_state, frame, region) + _connection_marks(view_state, frame, region, named)
     plates: list[Boxes] = []
@@ -223,7 +223,7 @@ def badges(
     taken: list[Rect] = []
     dots: list[tuple[float, float]] = []
     rings: list[Float] = []
-    for px, py, word in _apart(marks, frame):
+    for px, py, word in _distinct_marks(marks, frame):
         plate, label = pill(word, px, py, frame, theme.bottleneck, theme.bottleneck_text, theme.bottleneck, True)
         if word and len(plates) < _MOST_BADGES and is_free(plate, taken):
             plates.append(plate)
@@ -236,10 +236,10 @@ def badges(
         grow = (1 - pulse) * 22 * frame.ratio
         opened = np.concatenate(rings[:_MOST_BADGES]) + np.array([-grow, -grow, 2 * grow, 2 * grow])
         found.append(outline(np.round(opened), round(3 * frame.ratio), theme.bottleneck + f"{int(255 * pulse):02x}"))
-    return found + _dots(dots, frame, theme) + stacked(plates, labels) + _failed(view_state, frame, region, taken)
+    return found + _dots(dots, frame, theme) + stacked(plates, labels) + _draw_failed(view_state, frame, region, taken)
 
 
-def _failed(view_state: ViewState, frame: Frame, region: Rect, taken: list[Rect]) -> list[Batch]:
+def _draw_failed(view_state: ViewState, frame: Frame, region: Rect, taken: list[Rect]) -> list[Batch]:
     """What has failed: links dashed, parts crossed out, and on each the word on a plate that is not filled.
 
     What is marked with words of its own has not failed: its parts are outlined.
@@ -273,7 +273,7 @@ def _failed(view_state: ViewState, frame: Frame, region: Rect, taken: list[Rect]
     for word, at in marks:
         x, y = at.tolist()
         plate, label = pill(word, x, y, frame, theme.pill, theme.bad, theme.bad, True)
-        if word and _inside(np.array([[x, y]]), region)[0] and is_free(plate, taken):
+        if word and _points_inside(np.array([[x, y]]), region)[0] and is_free(plate, taken):
             plates.append(plate)
             labels.append(label)
     return found + stacked(plates, labels)
@@ -302,7 +302,7 @@ def _connection_marks(view_state: ViewState, frame: Frame, region: Rect, named: 
     if known is None or known[0] is not view_state.loads or known[1] != key:
         known = view_state.marks = (view_state.loads, key, *_places(view_state, frame, bottleneck, named))
     points, worded = frame.points(known[2]), known[3]
-    seen = _inside(points, region)
+    seen = _points_inside(points, region)
     points, worded = points[seen], worded[seen]
     order = np.argsort(~worded, kind="stable")
     return [
@@ -342,7 +342,7 @@ def _places(view_state: ViewState, frame: Frame, bottleneck: Int, named: frozens
     return points, worded
 
 
-def _apart(marks: list[_Mark], frame: Frame) -> list[_Mark]:
+def _distinct_marks(marks: list[_Mark], frame: Frame) -> list[_Mark]:
     """Marks of which no two dots fall on each other: links in a bundle have one for all."""
     found: dict[tuple[int, int, str], _Mark] = {}
     for x, y, word in marks:
@@ -369,11 +369,11 @@ def _part_marks(view_state: ViewState, frame: Frame, region: Rect) -> list[_Mark
     above, below = (np.column_stack((x + w / 2, edge)) for edge in (y - lift, y + h + lift))
     above[low] = view_state.clearest(np.stack((above, below), axis=1)[low], wide, high)
     points = frame.points(above)
-    seen = _inside(points, region)
+    seen = _points_inside(points, region)
     return [(x, y, word) for (x, y), word, shown in zip(points.tolist(), words, seen.tolist(), strict=True) if shown]
 
 
-def _inside(points: Float, region: Rect) -> npt.NDArray[np.bool_]:
+def _points_inside(points: Float, region: Rect) -> npt.NDArray[np.bool_]:
     """Which points lie in a region. : (k,)"""
     x, y, w, h = region
     seen = (points[:, 0] >= x) & (points[:, 0] <= x + w) & (points[:, 1] >= y) & (points[:, 1] <= y + h)

@@ -82,7 +82,7 @@ def containers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
             if len(chosen):
                 rects = frame.boxes(geometry.rect[chosen])
                 if group and frame.level > Level.FAR:
-                    found.append(Boxes(_behind(rects, frame), fill, edge, _edge(frame), radius))
+                    found.append(Boxes(_offset_behind(rects, frame), fill, edge, _edge(frame), radius))
                 found.append(Boxes(rects, fill, edge, _edge(frame), radius))
     return found
 
@@ -153,8 +153,8 @@ def _kind(view_state: ViewState, frame: Frame, boxes: Int, kind: str) -> list[Ba
     # of one alone nothing is behind
     group = geometry.is_group[boxes] & (geometry.replicas[boxes] > 1)
     if group.any():
-        found.append(Boxes(_behind(rects[group], frame, 2), fill, edge, width, radius))
-        found.append(Boxes(_behind(rects[group], frame), fill, edge, width, radius))
+        found.append(Boxes(_offset_behind(rects[group], frame, 2), fill, edge, width, radius))
+        found.append(Boxes(_offset_behind(rects[group], frame), fill, edge, width, radius))
     found.append(Boxes(rects, fill, edge, width, radius))
     bar = max(2.0, round(3 * frame.scale))
     strip = rects.copy()
@@ -217,7 +217,7 @@ def faded(view_state: ViewState, colour: str) -> str:
     return mixed(colour, view_state.theme.background, 0.45) if view_state.stale else colour
 
 
-def _behind(rects: Float, frame: Frame, times: int = 1) -> Float:
+def _offset_behind(rects: Float, frame: Frame, times: int = 1) -> Float:
     step = max(2.0, round(4 * frame.scale)) * times
     return rects + np.array([step, -step, 0.0, 0.0])
 

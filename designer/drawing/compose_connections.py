@@ -52,7 +52,7 @@ def width_of(capacity: Float) -> Float:
 def connections(view_state: ViewState, frame: Frame, regions: Regions, only: Bool | None = None) -> list[Batch]:
     """The connections in regions of device pixels; with `only` no others."""
     if frame.level is Level.FAR:
-        return _far(view_state, frame, regions, only)
+        return _distant_lines(view_state, frame, regions, only)
     found = visible_connections(view_state, frame, regions)
     if only is not None:
         found = found[only[found]]
@@ -130,7 +130,7 @@ def _middle(view_state: ViewState, frame: Frame, visible: Int, regions: Regions)
     return _batches(view_state, frame, found, regions, smooth=len(cut) <= 15 * _SMOOTH)
 
 
-def _far(view_state: ViewState, frame: Frame, regions: Regions, only: Bool | None) -> list[Batch]:
+def _distant_lines(view_state: ViewState, frame: Frame, regions: Regions, only: Bool | None) -> list[Batch]:
     """Lines between what is still distinguished."""
     cut, geometry = view_state.cut(frame.octave), view_state.geometry
     if not len(cut):
@@ -155,7 +155,7 @@ def _far(view_state: ViewState, frame: Frame, regions: Regions, only: Bool | Non
         thick = np.maximum(np.round(width_of(cut.total(geometry.connection_capacity)[at]) * 0.55 * frame.ratio), 1.0)
     points = points[at]
     if len(cut) > _MANY:
-        kept = _distinct(points[:, (0, -1)].reshape(-1, 4), heat)
+        kept = _distinct_lines(points[:, (0, -1)].reshape(-1, 4), heat)
         points, heat, thick = points[kept], heat[kept], thick[kept]
     found: dict[_Style, list[Float]] = {}
     for group in polylines(np.arange(len(points)), points):
@@ -164,7 +164,7 @@ def _far(view_state: ViewState, frame: Frame, regions: Regions, only: Bool | Non
     return _batches(view_state, frame, found, (), smooth=few)
 
 
-def _distinct(lines: Float, heat: Int) -> Int:
+def _distinct_lines(lines: Float, heat: Int) -> Int:
     """Lines that do not fall on the same pixels as a hotter or earlier one. : (k,)"""
     grid = np.clip(np.round(lines / 2), -16_000, 16_000).astype(np.int64) + 16_384
     key = (grid[:, 0] << 48) | (grid[:, 1] << 32) | (grid[:, 2] << 16) | grid[:, 3]
@@ -200,7 +200,7 @@ def _calm_widths(tone: Int, width: Float, frame: Frame) -> Float:
     return np.where(tone == _IDLE, np.minimum(broad, round(frame.ratio)), broad)
 
 
-def _needed(lines: Float, regions: Regions, margin: float) -> Float:
+def _lines_in_regions(lines: Float, regions: Regions, margin: float) -> Float:
     """The lines that touch one of some regions; all where there are none. : (n, 5)"""
     if not regions:
         return lines
@@ -233,7 +233,7 @@ def _batches(
     theme, kinds = view_state.theme, view_state.geometry.connection_kinds
     made: list[Batch] = []
     for style in sorted(found):
-        lines = _needed(np.concatenate(found[style]), regions, style.width / 2 + 2 * frame.ratio)
+        lines = _lines_in_regions(np.concatenate(found[style]), regions, style.width / 2 + 2 * frame.ratio)
         if not len(lines):
             continue
         if style.tone >= _IDLE:

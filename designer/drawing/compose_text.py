@@ -68,7 +68,7 @@ def _headers(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:
         deep = int(geometry.depth[box])
         if width < (_HEADER if inside else _TITLED * (1 + deep)) * frame.ratio:
             continue
-        if not inside and deep and _covered(geometry, box, frame):
+        if not inside and deep and _is_covered(geometry, box, frame):
             continue
         indent = max(6 * frame.ratio, 12 * frame.scale)
         top = y + (6 * frame.scale if inside else 1)
@@ -107,7 +107,7 @@ def _fold_mark(x: float, middle: float, px: int) -> Float:
     return np.array([[left, at, left + wide, at + 2 * high], [left + wide, at + 2 * high, left + 2 * wide, at]])
 
 
-def _covered(geometry: Geometry, box: int, frame: Frame) -> bool:
+def _is_covered(geometry: Geometry, box: int, frame: Frame) -> bool:
     """True if the container's name would cover that of the one around it."""
     above = int(geometry.parent[box])
     return above >= 0 and (geometry.rect[box, 1] - geometry.rect[above, 1]) * frame.scale < 16 * frame.ratio

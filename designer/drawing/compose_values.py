@@ -51,7 +51,7 @@ def values(view_state: ViewState, frame: Frame, regions: Regions) -> list[Batch]
     """The values in some regions of device pixels."""
     if frame.level is not Level.NEAR or not view_state.loads.known or view_state.calm:
         return []
-    connections, near = _thinned(view_state, frame)
+    connections, near = _thin_out(view_state, frame)
     seen = np.zeros(len(connections), dtype=bool)
     for region in regions:
         x, y, w, h = frame.scene(region, _STRAY * frame.ratio)
@@ -81,12 +81,12 @@ def value_plates(view_state: ViewState, frame: Frame) -> Float:
     """About where values stand: left, top, right and bottom of their plates, scene units. : (k, 4)"""
     if frame.level is not Level.NEAR or not view_state.loads.known or view_state.calm:
         return np.empty((0, 4))
-    points = view_state.label_points(_thinned(view_state, frame)[0])
+    points = view_state.label_points(_thin_out(view_state, frame)[0])
     half = np.array(_ROOM) / 2 * frame.ratio / frame.scale
     return np.concatenate((points - half, points + half), axis=1)
 
 
-def _thinned(view_state: ViewState, frame: Frame) -> tuple[Int, Float]:
+def _thin_out(view_state: ViewState, frame: Frame) -> tuple[Int, Float]:
     """Saturated connections of which no two are labelled close together, the most loaded ones kept, and about where.
 
     Two points closer than the room of a label share a cell in one of four grids, each shifted by that room; a

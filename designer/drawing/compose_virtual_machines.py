@@ -44,7 +44,7 @@ def virtual_machines(view_state: ViewState, frame: Frame, regions: Regions) -> l
     trays = view_state.trays
     if trays is None or frame.level is Level.FAR:
         return []
-    seen = _touching(trays.rect, frame, regions)
+    seen = _touches_regions(trays.rect, frame, regions)
     found = _cuts(view_state, trays, frame) + _gpus(view_state, trays, frame, regions)
     if not seen.any():
         return found
@@ -57,17 +57,17 @@ def virtual_machines(view_state: ViewState, frame: Frame, regions: Regions) -> l
 def counts_only(view_state: ViewState, frame: Frame) -> bool:
     """True if trays state only how many machines they have: chips would be too small, or too many, to read."""
     trays = view_state.trays
-    return trays is not None and (CHIP * frame.scale < _READABLE * frame.ratio or _crowded(view_state, trays, frame))
+    return trays is not None and (CHIP * frame.scale < _READABLE * frame.ratio or _is_crowded(view_state, trays, frame))
 
 
-def _crowded(view_state: ViewState, trays: Trays, frame: Frame) -> bool:
+def _is_crowded(view_state: ViewState, trays: Trays, frame: Frame) -> bool:
     """True if a view would hold too many chips to read, the same whichever part of it is drawn."""
     _, _, width, height = view_state.bounds
     shown = _VIEW * frame.ratio**2 / max(width * height * frame.scale**2, 1.0)
     return len(trays.chips) * min(1.0, shown) > _MOST_WORDS
 
 
-def _touching(rects: Float, frame: Frame, regions: Regions) -> npt.NDArray[np.bool_]:
+def _touches_regions(rects: Float, frame: Frame, regions: Regions) -> npt.NDArray[np.bool_]:
     seen = np.zeros(len(rects), dtype=bool)
     for region in regions:
         x, y, w, h = frame.scene(region, 8.0 * frame.ratio)
@@ -115,7 +115,7 @@ def _rows(view_state: ViewState, trays: Trays, frame: Frame, seen: npt.NDArray[n
         pad, head = PAD * frame.scale, float(trays.head[number]) * frame.scale
         if row.title:
             colour = theme.bad if not row.host else theme.header_text
-            name = _fitting(row.title, head - pad, px)
+            name = _fitting_name(row.title, head - pad, px)
             labels.append(Label(x + pad, y, head - pad, ROW * frame.scale, name, px, colour, True))
         if number not in filled:
             labels.append(Label(x + head, y, w - head, ROW * frame.scale, "no VMs", small, theme.muted))
@@ -158,7 +158,7 @@ def chip_plate(rects: Float, theme: CanvasTheme, frame: Frame, look: str) -> Box
     return Boxes(rects, fill, edge, max(1, round(frame.ratio)), max(2, round(CHIP * frame.scale / 3)))
 
 
-def _fitting(title: str, room: float, px: float) -> str:
+def _fitting_name(title: str, room: float, px: float) -> str:
     """The longest form of the name of a host that fits; in little room the number of the member alone."""
     last = title.rpartition(" ")[2]
     if title.endswith("]"):
@@ -195,7 +195,7 @@ def _gpus(view_state: ViewState, trays: Trays, frame: Frame, regions: Regions) -
         return []
     theme = view_state.theme
     rect = view_state.geometry.rect[trays.gpu_box]
-    seen = _touching(rect, frame, regions)
+    seen = _touches_regions(rect, frame, regions)
     if view_state.lifted is not None:
         seen &= ~view_state.lifted[trays.gpu_box]
     if not seen.any():
@@ -238,8 +238,10 @@ def _cuts(view_state: ViewState, trays: Trays, frame: Frame) -> list[Batch]:
     Those of a device group, which lead to its own GPUs only, are broken in the colour of virtual machines.
     """
     theme = view_state.theme
-    found = _broken(view_state, frame, trays.fenced, accent(theme)) + _broken(view_state, frame, trays.cut, theme.bad)
-    connections = _there(view_state, trays.cut)
+    found = _dashed_lines(view_state, frame, trays.fenced, accent(theme)) + _dashed_lines(
+        view_state, frame, trays.cut, theme.bad
+    )
+    connections = _not_lifted(view_state, trays.cut)
     if not len(connections):
         return found
     ground = theme.containers[0]
@@ -254,7 +256,7 @@ def _cuts(view_state: ViewState, trays: Trays, frame: Frame) -> list[Batch]:
     return found
 
 
-def _there(view_state: ViewState, connections: Int) -> Int:
+def _not_lifted(view_state: ViewState, connections: Int) -> Int:
     return (
         connections
         if view_state.lifted_connections is None
@@ -262,9 +264,9 @@ def _there(view_state: ViewState, connections: Int) -> Int:
     )
 
 
-def _broken(view_state: ViewState, frame: Frame, connections: Int, colour: str) -> list[Batch]:
+def _dashed_lines(view_state: ViewState, frame: Frame, connections: Int, colour: str) -> list[Batch]:
     """Broken lines in place of connections."""
-    connections = _there(view_state, connections)
+    connections = _not_lifted(view_state, connections)
     if not len(connections):
         return []
     geometry = view_state.geometry

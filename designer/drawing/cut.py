@@ -108,11 +108,11 @@ def cut_at(geometry: Geometry, scale: float | None) -> Cut:
     elif len(lead) > _ROUTED:
         ways = _straight(geometry.rect, a, b).reshape(-1, 2, 2)
     else:
-        ways = _routed(geometry, stop, lead, a, b, of_connection)
+        ways = _route_between(geometry, stop, lead, a, b, of_connection)
     return Cut(stop, a, b, connections, first, ways, of_connection)
 
 
-def _routed(geometry: Geometry, stop: Int, lead: Int, a: Int, b: Int, of_connection: Int) -> Float:
+def _route_between(geometry: Geometry, stop: Int, lead: Int, a: Int, b: Int, of_connection: Int) -> Float:
     """Ways between what is still distinguished, around the other boxes that are."""
     shown = (stop == np.arange(len(geometry))) & [ref.what != "annotations" for ref in geometry.refs]
     host = np.array([link_domain(kind) is Domain.HOST for kind in geometry.connection_kinds], dtype=bool)

@@ -95,21 +95,21 @@ def machines_of(design: Design) -> Machines:
         placed = placement.placed.get(vm.id)
         if placed is None:
             trouble = placement.refused[vm.id].text
-            nowhere.append(Chip(vm.id, vm.label, _wanted(vm), trouble=trouble))
+            nowhere.append(Chip(vm.id, vm.label, _device_text(vm), trouble=trouble))
             continue
         gpus = tuple(dict.fromkeys(d.part for d in placed.devices if d.gpu is not None))
         cut = placement.cut.get(vm.id)
         away = len({b for _, b in cut.pairs} - set(gpus)) if cut is not None else 0
         on.setdefault(placed.host.path, []).append(
-            Chip(vm.id, vm.label, _used(placed), gpus, placed.host.path, cut=away)
+            Chip(vm.id, vm.label, _gpu_text(placed), gpus, placed.host.path, cut=away)
         )
     rows = tuple(HostRow(h.path, host_title(design, h), tuple(on.get(h.path, ()))) for h in placement.hosts.hosts)
     silent = dict.fromkeys(link for cut in placement.cut.values() for link in cut.links)
-    fenced = tuple(link for link in _fenced(network, placement) if link not in silent)
+    fenced = tuple(link for link in _fenced_gpus(network, placement) if link not in silent)
     return Machines(design, network, placement, rows, tuple(nowhere), tuple(silent), fenced)
 
 
-def _fenced(network: Network, placement: Placement) -> list[str]:
+def _fenced_gpus(network: Network, placement: Placement) -> list[str]:
     """NVLinks of GPUs that keep them, but reach fewer GPUs than are on their board."""
     net = network.net
     found: dict[str, None] = {}
@@ -129,7 +129,7 @@ def host_title(design: Design, host: Host) -> str:
     return part_title(design, host.path.rpartition("/")[0] or host.path)
 
 
-def _used(placed: Placed) -> str:
+def _gpu_text(placed: Placed) -> str:
     """The GPUs of a machine in few letters."""
     names = [d.profile or d.shown for d in placed.devices if d.gpu is not None]
     if not names:
@@ -138,7 +138,7 @@ def _used(placed: Placed) -> str:
     return " + ".join(_times(n, name) for name, n in Counter(names).items()) + group
 
 
-def _wanted(vm: VirtualMachine) -> str:
+def _device_text(vm: VirtualMachine) -> str:
     counts: Counter[str] = Counter()
     for device in vm.devices:
         counts[device.profile or device.kind.replace("_", " ")] += device.count

@@ -187,7 +187,7 @@ def drawing_of(
         _show_machines(view_state)
     bounds = _choose(view_state, options.chosen) if options.chosen else view_state.bounds
     batches = full_detail(view_state, 1.0, bounds, options.labels)
-    return _framed(view_state, batches, bounds, options)
+    return _with_title_and_legend(view_state, batches, bounds, options)
 
 
 def _show_machines(view_state: ViewState) -> None:
@@ -234,7 +234,7 @@ def path_of(geometry: Geometry, box: int) -> str:
     return f"{address_text(within)}/{ref.id}" if within else ref.id
 
 
-def _framed(view_state: ViewState, batches: list[Batch], bounds: Rect, options: Options) -> Drawing:
+def _with_title_and_legend(view_state: ViewState, batches: list[Batch], bounds: Rect, options: Options) -> Drawing:
     """The picture with a title above and a legend below."""
     theme = view_state.theme
     x, y, width, height = bounds

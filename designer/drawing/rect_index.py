@@ -57,18 +57,18 @@ class RectIndex:
     def touching(self, x: float, y: float, width: float = 0.0, height: float = 0.0) -> Int:
         """Numbers of the rectangles that touch a rectangle, ascending. : (k,)"""
         right, bottom = x + width, y + height
-        heaps = _within(self._heaps, right, bottom, -x, -y)
+        heaps = _within_sides(self._heaps, right, bottom, -x, -y)
         if not len(heaps):
             return _NONE
         runs = (heaps[:, None] * _RUN + _STEPS).ravel()
-        runs = runs[_within(self._runs.take(runs, axis=1), right, bottom, -x, -y)]
+        runs = runs[_within_sides(self._runs.take(runs, axis=1), right, bottom, -x, -y)]
         if not len(runs):
             return _NONE
         if len(runs) * 2 > self._runs.shape[1]:
-            found = _within(self._sides, right, bottom, -x, -y)
+            found = _within_sides(self._sides, right, bottom, -x, -y)
         else:
             members = (runs[:, None] * _RUN + _STEPS).ravel()
-            found = members[_within(self._sides.take(members, axis=1), right, bottom, -x, -y)]
+            found = members[_within_sides(self._sides.take(members, axis=1), right, bottom, -x, -y)]
         return np.sort(self._order[found]) if self._mixed else found
 
     def at(self, x: float, y: float, slack: float = 0.0) -> Int:
@@ -76,7 +76,7 @@ class RectIndex:
         return self.touching(x - slack, y - slack, 2 * slack, 2 * slack)
 
 
-def _within(sides: Float, right: float, bottom: float, left: float, top: float) -> Int:
+def _within_sides(sides: Float, right: float, bottom: float, left: float, top: float) -> Int:
     found = sides[0] <= right
     found &= sides[1] <= bottom
     found &= sides[2] <= left

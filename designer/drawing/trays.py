@@ -96,11 +96,11 @@ class Trays:
 
     def chip_at(self, x: float, y: float) -> int:
         """Number of the chip at a point; −1 for none."""
-        return _at(self.chip_rect, x, y)
+        return _rect_at(self.chip_rect, x, y)
 
     def nearest_chip(self, x: float, y: float) -> int:
         """Number of the chip nearest to a point of a tray, for trays too small to show them; −1 next to every tray."""
-        tray = _at(self.rect, x, y)
+        tray = _rect_at(self.rect, x, y)
         mine = np.array([row.tray == tray for row in self.rows], dtype=bool)[self.row_of]
         chosen = np.flatnonzero(mine) if tray >= 0 else np.empty(0, dtype=np.int64)
         if not len(chosen):
@@ -112,7 +112,7 @@ class Trays:
 
     def row_at(self, x: float, y: float) -> int:
         """Number of the row at a point; −1 for none."""
-        return _at(self.row_rect, x, y)
+        return _rect_at(self.row_rect, x, y)
 
     @property
     def bounds(self) -> Rect:
@@ -125,7 +125,7 @@ class Trays:
         return self.gpu_box[[vm_id in users for users in self.gpu_users]] if len(self.gpu_box) else self.gpu_box
 
 
-def _at(rects: Float, x: float, y: float) -> int:
+def _rect_at(rects: Float, x: float, y: float) -> int:
     inside = (
         (rects[:, 0] <= x) & (x <= rects[:, 0] + rects[:, 2]) & (rects[:, 1] <= y) & (y <= rects[:, 1] + rects[:, 3])
     )
@@ -297,12 +297,12 @@ class _Made:
             return places[0]
         covered: list[float] = []
         for left, top in places:
-            covered.append(self._covered(box, (left, top, width, height)))
+            covered.append(self._covered_area(box, (left, top, width, height)))
             if not covered[-1]:
                 break
         return places[covered.index(min(covered))]
 
-    def _covered(self, box: int, rect: Rect) -> float:
+    def _covered_area(self, box: int, rect: Rect) -> float:
         """Area of boxes and trays a rectangle would cover; what the box is in does not count."""
         others = self.index.touching(*rect)
         around: set[int] = set()

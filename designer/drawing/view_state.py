@@ -290,11 +290,11 @@ class ViewState:
         chosen = connections.tolist()
         new = [connection for connection in chosen if connection not in known]
         if new:
-            found = self._labelled(np.array(new))
+            found = self._label_places(np.array(new))
             known.update(zip(new, found.tolist(), strict=True))
         return np.array([known[connection] for connection in chosen], dtype=np.float64).reshape(-1, 2)
 
-    def _labelled(self, connections: Int) -> Float:
+    def _label_places(self, connections: Int) -> Float:
         return self.least_covered(self.geometry.connection_route[connections], *_VALUE)[0]
 
     def routes(self, frame: Frame, connections: Int) -> Float:
@@ -336,7 +336,7 @@ class ViewState:
         -------
         covered : (k,) scene units squared
         """
-        covered = self._covered(points, wide, high)
+        covered = self._covered_by_cards(points, wide, high)
         if taken is not None and len(taken):
             half = np.array((wide / 2, high / 2))
             covered += 4 * _overlap(points - half, points + half, taken)
@@ -345,7 +345,7 @@ class ViewState:
     def clearest(self, points: Float, wide: float, high: float) -> Float:
         """Of several places for each plate, the first that covers least of cards. : (k, places, 2) → (k, 2)"""
         count, places, _ = points.shape
-        covered = self._covered(points.reshape(-1, 2), wide, high).reshape(count, places)
+        covered = self._covered_by_cards(points.reshape(-1, 2), wide, high).reshape(count, places)
         # what a plate touches by rounding is not covered
         return points[np.arange(count), covered.round(3).argmin(axis=1)]
 
@@ -359,7 +359,7 @@ class ViewState:
         left, top, right, bottom = cards.T
         return ((left - _SLACK <= x) & (x <= right + _SLACK) & (top - _SLACK <= y) & (y <= bottom + _SLACK)).any(axis=1)
 
-    def _covered(self, points: Float, wide: float, high: float) -> Float:
+    def _covered_by_cards(self, points: Float, wide: float, high: float) -> Float:
         """How much of the cards a plate around each point covers. : (k, 2) → (k,) scene units squared"""
         half = np.array((wide / 2, high / 2))
         low, up = points - half, points + half

@@ -193,11 +193,11 @@ def _analysis(analysis: Analysis) -> dict[str, Callable[[], _Made]]:
         "findings": findings,
     }
     for workload in analysis.workloads:
-        found |= _own(workload)
+        found |= _workload_frames(workload)
     return found
 
 
-def _own(workload: WorkloadResult) -> dict[str, Callable[[], _Made]]:
+def _workload_frames(workload: WorkloadResult) -> dict[str, Callable[[], _Made]]:
     """Tables and curves that one workload alone has, by ``workload/name``."""
 
     def table(name: str) -> Callable[[], _Made]:
@@ -271,7 +271,7 @@ def _report(report: Report) -> dict[str, Callable[[], _Made]]:
             name, n = base, 1
             while name in found:
                 name, n = f"{base} {n + 1}", n + 1
-            found[name] = _printed(table)
+            found[name] = _text_frame(table)
     return found
 
 
@@ -283,7 +283,7 @@ def _tables_in(blocks: Sequence[Block]) -> Iterator[Table]:
             yield from _tables_in((*block.left, *block.right))
 
 
-def _printed(table: Table) -> Callable[[], _Made]:
+def _text_frame(table: Table) -> Callable[[], _Made]:
     """A table of texts; drawings in cells are left out, headings of groups are rows with one cell."""
 
     def make() -> _Made:

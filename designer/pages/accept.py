@@ -32,7 +32,7 @@ def page_of_tests(rows: Sequence[Expected], design: Design, file: str = "DESIGN"
     table = tuple(
         (
             sort,
-            _about(same[0], design),
+            _subject_text(same[0], design),
             f"{len(same):,}",
             numbers.shown(same[0].estimate.value, same[0].estimate.unit),
             numbers.band(same[0].estimate),
@@ -66,7 +66,7 @@ def page_of_results(judged: Sequence[Judged], causes: Sequence[Cause], design: D
     table = tuple(
         (
             j.expected.trial.sort,
-            _about(j.expected, design),
+            _subject_text(j.expected, design),
             numbers.shown(j.measured, j.expected.estimate.unit),
             numbers.shown(j.expected.estimate.value, j.expected.estimate.unit),
             numbers.percent(j.share),
@@ -90,7 +90,7 @@ def page_of_results(judged: Sequence[Judged], causes: Sequence[Cause], design: D
     )
 
 
-def _about(row: Expected, design: Design) -> str:
+def _subject_text(row: Expected, design: Design) -> str:
     parts = row.trial.parts
     first = part_title(design, parts[0]) if parts else ""
     about = first if len(parts) < 2 else f"{first} … {part_title(design, parts[-1])}"

@@ -42,7 +42,7 @@ def page_of_built(
         frozenset(n for n, f in enumerate(rows) if f.severity is Severity.ERROR),
         tuple(f.where for f in rows),
     )
-    remarks = [f"{numbers.counted(found.matched, 'node')} matched: {_matched(found)}."]
+    remarks = [f"{numbers.counted(found.matched, 'node')} matched: {_match_text(found)}."]
     if unpriced:
         remarks.append(f"Not priced on workloads: {unpriced}.")
     draw = ("compare-built", file, dump, "-o", "built.design.json")
@@ -86,7 +86,7 @@ def _headline(found: Comparison, costs: Sequence[Cost], wrong: Sequence[Finding]
     return head
 
 
-def _matched(found: Comparison) -> str:
+def _match_text(found: Comparison) -> str:
     match = found.differences.match
     words = {How.NAME: "by name", How.CABLES: "by cables", How.EQUIVALENT: "among equals", How.GUESS: "guessed"}
     return ", ".join(f"{match.count(how):,} {word}" for how, word in words.items() if match.count(how))

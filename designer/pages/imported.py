@@ -32,7 +32,7 @@ def page_of_import(
     source, output
         The file that was read and the one that is written; empty for none.
     """
-    names = [_counted(n, part_kind_words(kind)) for kind, n in parts.items()]
+    names = [_count_text(n, part_kind_words(kind)) for kind, n in parts.items()]
     shown = names[:_KINDS]
     text = f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
     rows = [(name, f"{n:,}") for name, n in ((part_kind_words(kind), n) for kind, n in parts.items())]
@@ -58,6 +58,6 @@ def page_of_import(
     )
 
 
-def _counted(n: int, name: str) -> str:
+def _count_text(n: int, name: str) -> str:
     one = continued(name)
     return numbers.counted(n, one, several(one))

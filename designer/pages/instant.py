@@ -42,7 +42,7 @@ def page_of_instant(found: Simulation, frames: Frames, design: Design, moment: f
     held = frames.held(moment)
     running = {found.run.tasks[task].program for task in frames.running(moment)}
     return Page(
-        _listed([_title(found, name) for name in found.metrics]),
+        _list_text([_title(found, name) for name in found.metrics]),
         State.MISSED if now else State.ANSWERED,
         _headline(found, design, now, held, running),
         figures=_figures(frames, moment),
@@ -83,12 +83,12 @@ def _headline(
     found: Simulation, design: Design, now: Sequence[Interruption], held: Sequence[Held], running: set[str]
 ) -> str:
     if now:
-        return _interrupted(found, design, now)
+        return _interruption_sentences(found, design, now)
     if not running:
         return "Nothing runs at this instant."
     limits = named([one.bottleneck for one in held if one.bottleneck.what != "compute"], design)
     active = [_title(found, name) for name in found.metrics if name in running]
-    names = _listed(active)
+    names = _list_text(active)
     if not limits:
         parts = _processors(held, design)
         verb = ("computes" if parts else "runs") if len(active) == 1 else ("compute" if parts else "run")
@@ -99,12 +99,12 @@ def _headline(
     return f"{limit} {verb} {continued(names)} now."
 
 
-def _interrupted(found: Simulation, design: Design, now: Sequence[Interruption]) -> str:
+def _interruption_sentences(found: Simulation, design: Design, now: Sequence[Interruption]) -> str:
     """Which workloads wait or are slower, and for what."""
     first = now[0]
     same = [one for one in now if (one.cause, one.what, one.begin) == (first.cause, first.what, first.begin)]
     names = [_title(found, name) for name in dict.fromkeys(one.program for one in same)]
-    who, what, since = _listed(names), name_of(design, first.what), _time(first.begin)
+    who, what, since = _list_text(names), name_of(design, first.what), _time(first.begin)
     one = len(names) == 1
     if first.cause is Cause.CUT:
         return f"{who} {'waits' if one else 'wait'}: {what} failed at {since}."
@@ -196,7 +196,7 @@ def _events(found: Simulation, frames: Frames, design: Design) -> Table | None:
     return Table("Events", (Column("Time", True), Column("Event")), tuple((_time(at), text) for at, text in ordered))
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_text(names: Sequence[str]) -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} and {names[-1]}"

@@ -60,7 +60,7 @@ def page_of_failures(found: Survey, design: Design, file: str = "DESIGN") -> Pag
         Column("Number", True),
         Column("GPUs lost", True),
     ]
-    broken = [_broken(loss, design) for loss in costly]
+    broken = [_broken_limits(loss, design) for loss in costly]
     if any(broken):
         heads.append(Column("What no longer holds"))
         rows = [(*row, text) for row, text in zip(rows, broken, strict=True)]
@@ -115,7 +115,7 @@ def _row(loss: Loss, design: Design) -> tuple[str, ...]:
     )
 
 
-def _broken(loss: Loss, design: Design) -> str:
+def _broken_limits(loss: Loss, design: Design) -> str:
     """Machines without a place and limits that no longer hold after a failure; empty for none."""
     names = [design.vms[m].label if m in design.vms else m for m in loss.machines]
     restart = [f"{name} cannot restart" for name in names]

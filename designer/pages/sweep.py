@@ -47,7 +47,7 @@ def page_of_sweep(task: Task, rows: Sequence[Row], found: Sequence[Turn], file: 
         best = least if better(main, kind) is LESS else most
         low, high = (_text(row, main, spec) for row in (least, most))
         what, at_low, at_high = (
-            ", ".join(f"{_short(p)} {_set(p, s)}" for p, s in zip(task.paths, row.settings, strict=True))
+            ", ".join(f"{_short_name(p)} {_set(p, s)}" for p, s in zip(task.paths, row.settings, strict=True))
             for row in (best, least, most)
         )
         title = metric_title(main, kind)
@@ -59,7 +59,7 @@ def page_of_sweep(task: Task, rows: Sequence[Row], found: Sequence[Turn], file: 
             head = f"{title}: from {low} to {high}; best at {what}."
         state = State.ANSWERED
     columns = (
-        *(Column(_short(path), True) for path in task.paths),
+        *(Column(_short_name(path), True) for path in task.paths),
         *(Column(metric_title(name, kind), True) for name in shown),
         Column("Limits"),
     )
@@ -72,7 +72,7 @@ def page_of_sweep(task: Task, rows: Sequence[Row], found: Sequence[Turn], file: 
         for row in rows
     )
     turns = tuple(
-        f"From {_short(turn.path)} {_set(turn.path, turn.before.settings[at])} to "
+        f"From {_short_name(turn.path)} {_set(turn.path, turn.before.settings[at])} to "
         f"{_set(turn.path, turn.after.settings[at])} the bottleneck changes."
         for turn in found[:2]
         for at in (task.paths.index(turn.path),)
@@ -96,7 +96,7 @@ def page_of_sweep(task: Task, rows: Sequence[Row], found: Sequence[Turn], file: 
     )
 
 
-def _short(path: str) -> str:
+def _short_name(path: str) -> str:
     """The last word of a path: ``workloads.x.micro_batch`` is ``micro-batch``."""
     return path.rpartition(".")[2].replace("_", "-")
 

@@ -81,7 +81,7 @@ def page_of(
         remarks=remarks(every, design),
         details=_details(answer),
         sources=sources_of(answer),
-        more=_more(len(result.metrics), len(figures)),
+        more=_details_title(len(result.metrics), len(figures)),
         chip=chip,
         key=result.id,
     )
@@ -125,7 +125,7 @@ def overview(pages: Sequence[Page], design: Design, file: str = "DESIGN") -> Pag
 _ORDER = (State.REFUSED, State.UNFIT, State.MISSED, State.PARTLY, State.ANSWERED, State.MET)
 
 
-def _more(count: int, shown: int) -> str:
+def _details_title(count: int, shown: int) -> str:
     return "Links, tables and sources" if count <= shown else f"All {count} figures, links and sources"
 
 

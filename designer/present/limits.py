@@ -88,7 +88,7 @@ def named(bottlenecks: Sequence[Bottleneck], design: Design) -> list[Named]:
     found: list[Named] = []
     for (title, phase), each in sorts.items():
         if title.startswith("\0"):
-            ways = {way for one in each for way in (_way(one),)}
+            ways = {way for one in each for way in (_direction(one),)}
             title = _link_title(each[0], design, both=len(ways) > 1 or all(one.both_ways for one in each))
         gains = [gain for one in each if (gain := one.gain) is not None]
         found.append(
@@ -128,7 +128,7 @@ def tied(every: Sequence[Named]) -> str:
     return " and ".join((*names[:1], *(continued(name) for name in names[1:])))
 
 
-def _way(one: Bottleneck) -> str:
+def _direction(one: Bottleneck) -> str:
     match = _DIRECTION.search(one.id)
     return match[1] if match is not None else ""
 
@@ -185,7 +185,7 @@ def _links(each: Sequence[Bottleneck]) -> int:
         key = _DIRECTION.sub("", one.id)
         links[key] = max(links.get(key, 0), one.equal)
     count = sum(links.values())
-    both = all(one.both_ways for one in each) and len({_way(one) for one in each}) == 1 and count % 2 == 0
+    both = all(one.both_ways for one in each) and len({_direction(one) for one in each}) == 1 and count % 2 == 0
     return count // 2 if both else count
 
 
@@ -228,7 +228,7 @@ def limits_of(result: WorkloadResult, design: Design, most: int = 4) -> tuple[Li
 def short_of(bottlenecks: Sequence[Bottleneck], design: Design) -> str:
     """What limits in a few words: ``GPU arithmetic``, ``NVLink between GPU and NVSwitch``; empty where nothing does."""
     every = named(bottlenecks, design)
-    return _joined(every)[0].title if every else ""
+    return _join_links(every)[0].title if every else ""
 
 
 def limits_it(name: str) -> str:
@@ -241,7 +241,7 @@ def limiting(result: WorkloadResult, design: Design) -> str:
     now = named(result.binding, design)
     if not now:
         return ""
-    now = _joined(now)
+    now = _join_links(now)
     first = now[0]
     rest = [one for one in now[1:] if one.phase == first.phase]
     subject = first.title
@@ -262,9 +262,9 @@ def mark_of(result: WorkloadResult, design: Design) -> str:
     if not sentence:
         return ""
     every = named(result.binding, design)
-    first = _joined(every)[0]
+    first = _join_links(every)[0]
     links = [one.links for one in every if one.phase == first.phase and one.links]
-    if len(links) == len(every) > 1 and len(_joined(every)) == 1:
+    if len(links) == len(every) > 1 and len(_join_links(every)) == 1:
         # links that follow one another are one limit: all of them count
         return f"{sentence} · {numbers.counted(sum(links), 'link')}"
     return f"{sentence} · {first.detail}" if first.detail else sentence
@@ -279,7 +279,7 @@ def limiting_links(result: WorkloadResult, design: Design) -> int:
 _CHAIN: Final = re.compile(r"(\S+) from (.+) to (.+)")
 
 
-def _joined(every: list[Named]) -> list[Named]:
+def _join_links(every: list[Named]) -> list[Named]:
     """Links of one kind that follow one another as one: PCIe from CPU to PCIe switch to GPU is PCIe from CPU to GPU."""
     found: list[Named] = []
     for one in every:

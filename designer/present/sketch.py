@@ -23,7 +23,7 @@ def sketch_of(before: Design, after: Design) -> tuple[Sketch, ...]:
     added.subtract(count_kinds(before))
     new = {kind: count for kind, count in added.items() if count > 0}
     if new:
-        kind = _telling(new)
+        kind = _telling_kind(new)
         old = count_kinds(before).get(kind, 0)
         kept = (Sketch(old, kind, captioned(old, kind)),) if old else ()
         return (*kept, Sketch(new[kind], kind, f"+ {captioned(new[kind], kind)}", new=True))
@@ -33,7 +33,7 @@ def sketch_of(before: Design, after: Design) -> tuple[Sketch, ...]:
         shown = block_at(after, within)
         touched.update(_kinds(shown, block["parts"].changed))
     if touched:
-        kind = _telling(touched)
+        kind = _telling_kind(touched)
         return (Sketch(touched[kind], kind, captioned(touched[kind], kind), new=True),)
     return ()
 
@@ -53,5 +53,5 @@ def _kinds(block: Block, ids: tuple[str, ...]) -> list[str]:
     return [block.parts[i].kind for i in ids if i in block.parts]
 
 
-def _telling(counts: dict[str, int] | Counter[str]) -> str:
+def _telling_kind(counts: dict[str, int] | Counter[str]) -> str:
     return next((kind for kind in _TELLING if kind in counts), next(iter(counts)))

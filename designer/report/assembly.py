@@ -75,9 +75,9 @@ def compose_report(
     for n, one in enumerate(given):
         one = one if isinstance(one, Given) else Given(one)
         begin, room = 0.7 * n / len(given), 0.7 / len(given)
-        subjects.append(_studied(one, chr(65 + n % 26), settings, _part(tell, begin, room), stop))
+        subjects.append(_study(one, chr(65 + n % 26), settings, _part(tell, begin, room), stop))
     day = date or settings.chosen.date or datetime.date.today()
-    context = Context(subjects, settings, day, version, since=_since(previous, subjects[0], stop))
+    context = Context(subjects, settings, day, version, since=_changes_since(previous, subjects[0], stop))
     wanted = sorted(kinds.values(), key=lambda k: k.order)
     if settings.chosen.chapters:
         wanted = [k for k in wanted if k.name in settings.chosen.chapters or k.name == "summary"]
@@ -101,7 +101,7 @@ def compose_report(
     ordered = [chapter for _, _, chapter in sorted(chapters, key=lambda c: c[:2])]
     first = subjects[0]
     chosen = settings.chosen
-    title = chosen.title or (first.name if len(subjects) == 1 else _compared(subjects))
+    title = chosen.title or (first.name if len(subjects) == 1 else _comparison_title(subjects))
     return Report(
         title,
         chosen.subtitle or first.design.intent if len(subjects) == 1 else chosen.subtitle,
@@ -115,7 +115,7 @@ def compose_report(
     )
 
 
-def _since(previous: Given | Design | None, subject: Subject, stop: Callable[[], bool]) -> Since | None:
+def _changes_since(previous: Given | Design | None, subject: Subject, stop: Callable[[], bool]) -> Since | None:
     if previous is None:
         return None
     before = previous if isinstance(previous, Given) else Given(previous)
@@ -126,7 +126,7 @@ def _silent(share: float, text: str) -> None:
     """Progress that is not reported."""
 
 
-def _studied(one: Given, letter: str, settings: Settings, tell: Progress, stop: Callable[[], bool]) -> Subject:
+def _study(one: Given, letter: str, settings: Settings, tell: Progress, stop: Callable[[], bool]) -> Subject:
     size = inventory(one.design).accelerators
     analysis = analyze(
         one.design, file=one.file or None, curves=size <= LARGE, progress=_part(tell, 0.0, 0.6), cancelled=stop
@@ -150,7 +150,7 @@ def _part(tell: Progress, begin: float, room: float) -> Progress:
     return lambda share, text: tell(begin + room * share, text)
 
 
-def _compared(subjects: Sequence[Subject]) -> str:
+def _comparison_title(subjects: Sequence[Subject]) -> str:
     names = list(dict.fromkeys(s.name for s in subjects))
     return f"{listed(names, 2)}: {in_words(len(subjects), 'design', 'designs')} compared"
 

@@ -263,7 +263,7 @@ def gathered(stock: Inventory) -> tuple[bool, tuple[Bundle, ...]]:
     return True, tuple(sorted(together, key=lambda b: -b.cables))
 
 
-def _way(stock: Inventory, index: int) -> tuple[list[tuple[str, int]], Part, bool]:
+def _groups_around(stock: Inventory, index: int) -> tuple[list[tuple[str, int]], Part, bool]:
     """Groups around the unit of a part with the member in each, the unit itself, and whether it is alone there."""
     net, at = stock.net, int(stock.unit[index])
     way: list[tuple[str, int]] = []
@@ -282,13 +282,13 @@ def _way(stock: Inventory, index: int) -> tuple[list[tuple[str, int]], Part, boo
 
 def group_name(stock: Inventory, index: int) -> str:
     """What people call the unit of a part: the innermost group it is a member of, else its own name."""
-    way, part, alone = _way(stock, index)
+    way, part, alone = _groups_around(stock, index)
     return part.label if not way else way[-1][0] if alone else f"{way[-1][0]}: {part.label}"
 
 
 def unit_name(stock: Inventory, index: int) -> str:
     """The name of one unit: its groups with their numbers, else its own name."""
-    way, part, alone = _way(stock, index)
+    way, part, alone = _groups_around(stock, index)
     if not way:
         return part.label
     own = " · ".join(f"{one_of(name)} {member + 1}" for name, member in way)

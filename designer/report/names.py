@@ -57,7 +57,7 @@ class Naming:
         """A text with its paths as names."""
         if self._stock is None:
             return text
-        return _PATH.sub(lambda found: self._named(found[0], _name), text[:_MOST]) + text[_MOST:]
+        return _PATH.sub(lambda found: self._short_names(found[0], _name), text[:_MOST]) + text[_MOST:]
 
     def way(self, text: str) -> str:
         """A link as ``a → b (kind)``, whose ends are paths even where they are plain words; or one path alone."""
@@ -66,9 +66,9 @@ class Naming:
         return f"{self._end(a)}{arrow}{self._end(b)}{space}{more}"
 
     def _end(self, path: str) -> str:
-        return path if self._stock is None else self._named(path, _part)
+        return path if self._stock is None else self._short_names(path, _part)
 
-    def _named(self, path: str, name: Callable[[Inventory, str], str]) -> str:
+    def _short_names(self, path: str, name: Callable[[Inventory, str], str]) -> str:
         assert self._stock is not None
         stated = shortened(harmless(" ".join(name(self._stock, path).split())), _NAME)
         return f"{stated} [{path}]" if stated != path and _twice(self._stock, path) else stated

@@ -104,7 +104,7 @@ def move(
     stock, unit, old = inventory(design), placed(plan, member), plan.of_unit[member]
     place = RackPlace.model_validate({"unit": at, "feed": unit.feed if feed is None else feed})
     path = stock.net.path(member)
-    new = {n: _without(e, path) for n, e in _elevations(design, plan, {old, to}).items()}
+    new = {n: _without_unit(e, path) for n, e in _elevations(design, plan, {old, to}).items()}
     new[to] = new[to].model_copy(update={"units": {**new[to].units, path: place}})
     title = f"Move {unit.name} to {plan.racks[to].name}, unit {at}" if feed is None else f"Feed of {unit.name}"
     racks = SetRacks(tuple(e for n, e in new.items() if _says(design, e, n, plan)), title, gesture=gesture)
@@ -120,7 +120,7 @@ def _says(design: Design, elevation: Elevation, number: int, plan: Plan) -> bool
     return bool(elevation.id in design.racks or elevation.units or plan.racks[number].drawn < 0)
 
 
-def _without(elevation: Elevation, path: str) -> Elevation:
+def _without_unit(elevation: Elevation, path: str) -> Elevation:
     if path not in elevation.units:
         return elevation
     return elevation.model_copy(update={"units": {p: at for p, at in elevation.units.items() if p != path}})

@@ -78,10 +78,10 @@ def hourly(
     inputs, assumed = chosen.cost, list[str]()
     rented = rent(design, inputs)
     if rented:
-        _put(found, inputs.currency, "rent", rented)
+        _add_line(found, inputs.currency, "rent", rented)
     elif settings.prices is not None and inputs.years is not None:
         for currency, capital in totals(priced(design, settings.prices, today)).items():
-            _put(found, currency, "hardware", owned(capital, inputs.years, inputs.busy or 1.0))
+            _add_line(found, currency, "hardware", owned(capital, inputs.years, inputs.busy or 1.0))
         if inputs.busy is None:
             assumed.append("in use all the time")
     load = total(draws(design, result))[1]
@@ -100,7 +100,7 @@ def _sum(currency: str, pieces: Mapping[str, tuple[float, float, float]], assume
     return Hourly(currency, value, low, high, {name: piece[0] for name, piece in pieces.items()}, assumed)
 
 
-def _put(found: dict[str, dict[str, tuple[float, float, float]]], currency: str, name: str, value: float) -> None:
+def _add_line(found: dict[str, dict[str, tuple[float, float, float]]], currency: str, name: str, value: float) -> None:
     found.setdefault(currency, {})[name] = (value, value, value)
 
 

@@ -95,7 +95,7 @@ class MachineClass:
         """The PCIe links at a part."""
         return [joint for joint in self.joints[item.number] if joint.link.kind == "pcie"]
 
-    def _above(self, item: MachinePart) -> list[MachinePart]:
+    def _ancestors(self, item: MachinePart) -> list[MachinePart]:
         """The part and what is above it in the PCIe tree, nearest first, the socket last."""
         found = self._chains.get(item.number)
         if found is None:
@@ -124,7 +124,7 @@ class MachineClass:
 
     def above(self, item: MachinePart) -> list[MachinePart]:
         """PCIe switches and the socket above a part, nearest first."""
-        return self._above(item)[1:]
+        return self._ancestors(item)[1:]
 
     def socket(self, item: MachinePart) -> MachinePart | None:
         """The socket or NUMA domain whose PCIe tree a part hangs in."""

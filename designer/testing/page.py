@@ -19,7 +19,7 @@ _SAME = 1.005
 def page_of_comparison(found: Comparison, a: Design, b: Design, files: tuple[str, str] = ("A", "B")) -> Page:
     """The page of what differs from design `a` to design `b`."""
     names = (a.title or a.name, b.title or b.name)
-    main = _main(found)
+    main = _main_figure(found)
     titles = {w: (a.workloads[w].title if w in a.workloads else "") or w for w in main}
     gains = {
         w: times_better(m.name, m.before, m.after, a.workloads[w].kind if w in a.workloads else "")
@@ -82,7 +82,7 @@ def _in_names(why: str, a: Design, b: Design) -> str:
     return f"{in_names(a, before)}{to}{in_names(b, after)}"
 
 
-def _main(found: Comparison) -> dict[str, Moved]:
+def _main_figure(found: Comparison) -> dict[str, Moved]:
     """The figure by which each workload is compared."""
     order = {name: at for at, name in enumerate(WORTH)}
     best: dict[str, Moved] = {}

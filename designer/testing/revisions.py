@@ -35,14 +35,14 @@ def difference(name: str, old: str, new: str) -> str:
         if before is None and after is None:
             return title + "The design exists in neither revision.\n"
         if before is None or after is None:
-            return title + _alone(before or after, "new" if before is None else "removed")
+            return title + _single_revision(before or after, "new" if before is None else "removed")
         page = page_of_comparison(compare(before, after), before, after, (name, name))
         return title + to_markdown(page, details=True).replace("\n# ", "\n#### ").replace("# ", "#### ", 1)
     except DesignerError as error:
         return f"{title}It cannot be compared: {in_one_line(str(error))}\n"
 
 
-def _alone(design: Design | None, what: str) -> str:
+def _single_revision(design: Design | None, what: str) -> str:
     assert design is not None
     parts = sum(len(block.parts) for block in (design, *(group.content for group in design.groups.values())))
     workloads = counted(len(design.workloads), "workload")

@@ -41,7 +41,7 @@ def run_suite(suite: Suite, update: bool = False) -> list[Tested]:
     found: list[Tested] = []
     for promise in suite.promises:
         begun = time.perf_counter()
-        outcome = _one(suite, promise, variants)
+        outcome = _run_one(suite, promise, variants)
         line = suite.lines.get(promise.name, 1)
         found.append(Tested(suite.file, suite.name, line, outcome, time.perf_counter() - begun))
     if suite.snapshot is not None:
@@ -54,7 +54,7 @@ def run_suite(suite: Suite, update: bool = False) -> list[Tested]:
     return found
 
 
-def _one(suite: Suite, promise: Promise, variants: dict[tuple[str, ...], World]) -> Outcome:
+def _run_one(suite: Suite, promise: Promise, variants: dict[tuple[str, ...], World]) -> Outcome:
     own = suite.own_set.get(promise.name, ())
     world = variants.get(own)
     if world is None:
@@ -124,7 +124,7 @@ def compare(world: World, snapshot: Snapshot) -> list[Outcome]:
     found: list[Outcome] = []
     for workload in sorted(known.keys() | now.keys()):
         promise = Promise(f"snapshot {workload}", f"metrics of {workload} as in {snapshot.file.name}")
-        moved = _moved(known.get(workload, {}), now.get(workload, {}), snapshot.tolerance)
+        moved = _moved_values(known.get(workload, {}), now.get(workload, {}), snapshot.tolerance)
         state = State.BROKEN if moved else State.HELD
         got = "; ".join(moved[:5]) or f"{len(now.get(workload, {}))} metrics unmoved"
         mend = "mend the change, or accept it with --update" if moved else ""
@@ -132,7 +132,7 @@ def compare(world: World, snapshot: Snapshot) -> list[Outcome]:
     return found
 
 
-def _moved(then: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]], tolerance: float) -> list[str]:
+def _moved_values(then: dict[str, dict[str, Any]], now: dict[str, dict[str, Any]], tolerance: float) -> list[str]:
     moved: list[str] = []
     for name in sorted(then.keys() | now.keys()):
         if name not in now or name not in then:

@@ -317,14 +317,14 @@ class _Reader:
             attention_gate=self.flag("attn_output_gate", False) or self.flag("mla_use_output_gate", False),
         )
         self.assumptions += [*kinds.notes, *([searched.note] if searched else [])]
-        shape = self._sizes_of_windows(self._compressed(self._selecting(shape)))
+        shape = self._sizes_of_windows(self._with_compression(self._with_selected_tokens(shape)))
         if not self.name:
             shape = replace(shape, name=f"{shape.name} {_size(float(shape.parameters))}")
         self._left_out()
         if self.family not in KNOWN:
             self.assumptions.append(f"model_type {self.family[:40]!r} is not known: read as a gated decoder")
         dtype = self._number_format()
-        published = published_format(self._quantized(), dtype, layers, experts.count > 0)
+        published = published_format(self._quantization_format(), dtype, layers, experts.count > 0)
         return ConfigResult(shape, dtype, self._quantization(), self._context(), tuple(self.assumptions), published)
 
     def _refuse_others(self) -> None:
@@ -336,7 +336,7 @@ class _Reader:
                 "enter a transformer of the same size by hand",
             )
         found = missing_mechanism(self.data, self.family)
-        if found is not None and not self._modelled(found[0]):
+        if found is not None and not self._is_read(found[0]):
             key, mechanism = found
             self._fail(
                 key,
@@ -349,7 +349,7 @@ class _Reader:
                 text = "layers of cross-attention between an encoder and a decoder are not modelled"
                 self._fail("encoder_layers", text, "give a decoder or an encoder")
 
-    def _modelled(self, key: str) -> bool:
+    def _is_read(self, key: str) -> bool:
         """True if layers of the kind that a key shows are read."""
         if key == "block_configs":
             return searched_layers(self.data, self.number("hidden_size") or 0) is not None
@@ -366,7 +366,7 @@ class _Reader:
             return stated
         return LayerKinds(self.need("number of layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers"))
 
-    def _selecting(self, shape: TransformerShape) -> TransformerShape:
+    def _with_selected_tokens(self, shape: TransformerShape) -> TransformerShape:
         """The same with the tokens that its attention selects."""
         found = selection(self.data)
         if found is None:
@@ -377,7 +377,7 @@ class _Reader:
         )
         return replace(shape, selected_tokens=found.tokens, index_heads=found.heads, index_dim=found.size)
 
-    def _compressed(self, shape: TransformerShape) -> TransformerShape:
+    def _with_compression(self, shape: TransformerShape) -> TransformerShape:
         """The same with keys and values of several tokens in one entry (DeepSeek-V4), as the mean over its layers."""
         listed = self.data.get("compress_ratios")
         if not isinstance(listed, list):
@@ -573,11 +573,11 @@ class _Reader:
                     return value.removeprefix("torch.")[:20]
         return ""
 
-    def _quantized(self) -> object:
+    def _quantization_format(self) -> object:
         return self.outer.get("quantization_config") or self.data.get("quantization_config") or self.quantization_file
 
     def _quantization(self) -> str:
-        value = self._quantized()
+        value = self._quantization_format()
         if isinstance(value, dict):
             method = cast("dict[str, object]", value).get("quant_method") or "unknown"
             return str(method)[:40]

@@ -160,13 +160,13 @@ def _table(text: str, left_out: Counter[str]) -> tuple[str, list[_Row]]:
                 continue
             if len(fields) != len(header):
                 _fail(number, f"{len(fields)} values in {len(header)} columns")
-            found = _one(dict(zip(header, fields, strict=True)), number, left_out)
+            found = _read_job(dict(zip(header, fields, strict=True)), number, left_out)
             if found is not None:
                 rows.append(found)
     return kind, rows
 
 
-def _one(cells: Mapping[str, str], line: int, left_out: Counter[str]) -> _Row | None:
+def _read_job(cells: Mapping[str, str], line: int, left_out: Counter[str]) -> _Row | None:
     def cell(name: str) -> str:
         return cells.get(name, "")
 

@@ -75,42 +75,42 @@ def _list(data: Mapping[str, object], *keys: str) -> list[Any] | None:
     return None
 
 
-def _whole(data: Mapping[str, object], key: str) -> int:
+def _count(data: Mapping[str, object], key: str) -> int:
     value = data.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= 10**8 else 0
 
 
 def _gated_delta(data: Mapping[str, object]) -> StateSizes | None:
     """Gated delta rule of Qwen3-Next and Qwen3.5: queries, keys, values and a gate, and two gates of each head."""
-    key = _whole(data, "linear_num_key_heads") * _whole(data, "linear_key_head_dim")
-    heads, size = _whole(data, "linear_num_value_heads"), _whole(data, "linear_value_head_dim")
+    key = _count(data, "linear_num_key_heads") * _count(data, "linear_key_head_dim")
+    heads, size = _count(data, "linear_num_value_heads"), _count(data, "linear_value_head_dim")
     if not key or not heads or not size:
         return None
-    value, before = heads * size, max(0, _whole(data, "linear_conv_kernel_dim") - 1)
-    state = heads * size * _whole(data, "linear_key_head_dim")
+    value, before = heads * size, max(0, _count(data, "linear_conv_kernel_dim") - 1)
+    state = heads * size * _count(data, "linear_key_head_dim")
     return StateSizes(2 * key + 2 * value + 2 * heads, value, state, (2 * key + value) * before)
 
 
 def _delta_attention(data: Mapping[str, object]) -> StateSizes | None:
     """Delta attention of Kimi: queries, keys, values and an output gate of one width, a decay through one head size."""
-    heads, size = _whole(data, "num_heads"), _whole(data, "head_dim")
+    heads, size = _count(data, "num_heads"), _count(data, "head_dim")
     if not heads or not size:
         return None
-    width, before = heads * size, max(0, _whole(data, "short_conv_kernel_size") - 1)
+    width, before = heads * size, max(0, _count(data, "short_conv_kernel_size") - 1)
     return StateSizes(4 * width + size + heads, width, width * size, 3 * width * before)
 
 
 def _mamba(data: Mapping[str, object]) -> StateSizes | None:
     """Mamba-2: the inner width twice, input and output of the state by groups, and a time step of each head."""
-    heads, size, state = (_whole(data, key) for key in ("mamba_num_heads", "mamba_head_dim", "ssm_state_size"))
+    heads, size, state = (_count(data, key) for key in ("mamba_num_heads", "mamba_head_dim", "ssm_state_size"))
     if not heads or not size or not state:
         return None
-    inner, groups = heads * size, _whole(data, "n_groups") * state
-    before = max(0, (_whole(data, "conv_kernel") or _whole(data, "mamba_d_conv")) - 1)
+    inner, groups = heads * size, _count(data, "n_groups") * state
+    before = max(0, (_count(data, "conv_kernel") or _count(data, "mamba_d_conv")) - 1)
     return StateSizes(2 * inner + 2 * groups + heads, inner, inner * state, (inner + 2 * groups) * before)
 
 
-def _of_blocks(data: Mapping[str, object]) -> LayerKinds | None:
+def _kinds_from_blocks(data: Mapping[str, object]) -> LayerKinds | None:
     """Nemotron-H: each block either mixes tokens or is a feed-forward part; both together make a layer here."""
     pattern = data.get("hybrid_override_pattern")
     kinds = (
@@ -130,7 +130,7 @@ def _of_blocks(data: Mapping[str, object]) -> LayerKinds | None:
     return LayerKinds(mixers, count["mamba"], sizes, 0, mixers - parts, None, count["moe"], (note,))
 
 
-def _of_words(data: Mapping[str, object], layers: int) -> LayerKinds | None:
+def _kinds_from_words(data: Mapping[str, object], layers: int) -> LayerKinds | None:
     """Lists of a word for each layer, and lists of layer numbers."""
     nested = data.get("linear_attn_config")
     if isinstance(nested, Mapping):
@@ -141,7 +141,7 @@ def _of_words(data: Mapping[str, object], layers: int) -> LayerKinds | None:
         note = f"{len(listed)} of {layers} layers keep a state of fixed size (delta attention)"
         return LayerKinds(layers, len(listed), sizes, notes=(note,))
     sizes, kinds = _gated_delta(data), _list(data, "layer_types")
-    every = _whole(data, "full_attention_interval")
+    every = _count(data, "full_attention_interval")
     if sizes is None or (kinds is None and every < 1):
         return None
     count = sum(kind in _STATE_WORDS for kind in kinds) if kinds is not None else layers - layers // every
@@ -159,13 +159,13 @@ def layer_kinds(data: Mapping[str, object], layers: int) -> LayerKinds | None:
     layers
         Number that the configuration gives; 0 where it gives none.
     """
-    blocks = _of_blocks(data)
+    blocks = _kinds_from_blocks(data)
     if blocks is not None:
         return blocks
     pattern = _list(data, "hybrid_layer_pattern")
     if pattern is not None and len(pattern) == layers and all(one in (0, 1) for one in pattern):
         return LayerKinds(layers, windowed=sum(pattern))
-    return _of_words(data, layers)
+    return _kinds_from_words(data, layers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def searched_layers(data: Mapping[str, object], hidden: int) -> Searched | None:
         if first.get("replace_with_linear") or second.get("replace_with_linear"):
             return None
         if not first.get("no_op"):
-            groups.append(_whole(first, "n_heads_in_group"))
+            groups.append(_count(first, "n_heads_in_group"))
         if not second.get("no_op"):
             times = second.get("ffn_mult")
             if not isinstance(times, int | float) or not 0 < times < 1000:
@@ -237,14 +237,14 @@ class Selection:
 
 def selection(data: Mapping[str, object]) -> Selection | None:
     """The selected tokens of DeepSeek-V3.2, GLM-5 and MiniMax-M3; None where all tokens are attended to."""
-    tokens = _whole(data, "index_topk")
+    tokens = _count(data, "index_topk")
     if tokens:
-        return Selection(tokens, _whole(data, "index_n_heads"), _whole(data, "index_head_dim"))
+        return Selection(tokens, _count(data, "index_n_heads"), _count(data, "index_head_dim"))
     nested = data.get("sparse_attention_config")
     if not isinstance(nested, Mapping):
         return None
     inner = cast("Mapping[str, object]", nested)
-    tokens = _whole(inner, "sparse_topk_blocks") * _whole(inner, "sparse_block_size")
+    tokens = _count(inner, "sparse_topk_blocks") * _count(inner, "sparse_block_size")
     if not tokens or not inner.get("use_sparse_attention"):
         return None
-    return Selection(tokens, _whole(inner, "sparse_num_index_heads"), _whole(inner, "sparse_index_dim"))
+    return Selection(tokens, _count(inner, "sparse_num_index_heads"), _count(inner, "sparse_index_dim"))

@@ -116,21 +116,21 @@ def find_model(name: str) -> ModelEntry | None:
         shape = known.shape.at_side(number)
         return replace(known, title=f"{known.title}, {number} x {number}", shape=shape, aliases=())
     found = models().get(name)
-    return found if found is not None else _spellings().get(_spelling(name))
+    return found if found is not None else _spellings().get(_spelling_of(name))
 
 
 def nearest_models(name: str) -> list[str]:
     """Ids of up to three shipped models whose names look most like `name`, best first."""
-    names = get_close_matches(_spelling(name), list(_spellings()), n=6, cutoff=0.5)
+    names = get_close_matches(_spelling_of(name), list(_spellings()), n=6, cutoff=0.5)
     return list(dict.fromkeys(_spellings()[near].id for near in names))[:3]
 
 
 @cache
 def _spellings() -> Mapping[str, ModelEntry]:
-    return {_spelling(name): entry for entry in models().values() for name in (entry.id, *entry.aliases)}
+    return {_spelling_of(name): entry for entry in models().values() for name in (entry.id, *entry.aliases)}
 
 
-def _spelling(name: str) -> str:
+def _spelling_of(name: str) -> str:
     return _NOT_A_WORD.sub("", _TUNED.sub("", _PUBLISHER.sub("", name.strip().lower())))
 
 

@@ -100,7 +100,7 @@ def published_format(quantization: object, dtype: str, layers: int = 0, experts:
         return PublishedFormat(_TYPES.get(dtype, ""), f"torch_dtype {dtype}" if dtype else "")
     config = cast("dict[str, object]", quantization)
     method = str(config.get("quant_method") or "unknown")[:40]
-    name, detail = _quantized(method, config)
+    name, detail = _read_format(method, config)
     said = f"quant_method {method}{detail}"
     experts_ = _EXPERTS.get((name, "bf16"))
     if experts and experts_ and _attention_left_out(config, layers):
@@ -110,7 +110,7 @@ def published_format(quantization: object, dtype: str, layers: int = 0, experts:
     return PublishedFormat(name, said)
 
 
-def _quantized(method: str, config: Mapping[str, object]) -> tuple[str, str]:
+def _read_format(method: str, config: Mapping[str, object]) -> tuple[str, str]:
     """Format and what else was looked at."""
     if method in ("gptq", "awq", "auto-round", "intel/auto-round"):
         bits = config.get("bits", config.get("w_bit", 4 if method == "awq" else None))
@@ -120,10 +120,10 @@ def _quantized(method: str, config: Mapping[str, object]) -> tuple[str, str]:
     if method in ("modelopt", "modelopt_fp4"):
         stated = str(config.get("quant_algo") or ("NVFP4" if method == "modelopt_fp4" else ""))[:40].upper()
         if stated == _MIXED:
-            return _mixed(config)
+            return _mixed_format(config)
         return _ALGORITHMS.get(stated, ""), f", {stated}" if stated else ""
     if method == "compressed-tensors":
-        return _compressed(config)
+        return _compressed_tensors_format(config)
     return _METHODS.get(method, ""), ""
 
 
@@ -133,7 +133,7 @@ def _integer(bits: object) -> tuple[str, str]:
     return _INTEGERS.get(bits, ""), f", {bits} bit"
 
 
-def _mixed(config: Mapping[str, object]) -> tuple[str, str]:
+def _mixed_format(config: Mapping[str, object]) -> tuple[str, str]:
     """Of a checkpoint whose layers differ: one format where all agree, else that of the experts and of the others."""
     listed = config.get("quantized_layers")
     inside: set[str] = set()
@@ -176,7 +176,7 @@ def _glob(module: str) -> str:
     return module.removeprefix("re:").replace("\\.", ".").replace(".*", "*")
 
 
-def _compressed(config: Mapping[str, object]) -> tuple[str, str]:
+def _compressed_tensors_format(config: Mapping[str, object]) -> tuple[str, str]:
     """Of compressed-tensors, which names a type and bits for each group of layers: where all groups agree."""
     groups = config.get("config_groups")
     found: set[tuple[str, int]] = set()

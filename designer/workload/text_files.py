@@ -73,7 +73,7 @@ def csv_errors(place: Callable[[], int], file: str | None = None) -> Generator[N
         raise ExchangeError(f"not CSV: {error}", file=file, place=f"line {place()}", remedy=remedy) from None
 
 
-def _named(value: str) -> Iterator[Path]:
+def _named_file(value: str) -> Iterator[Path]:
     """The file that a value of a setting names, if it does, and what is read together with it."""
     if not 0 < len(value) <= _LONGEST_PATH or value.lstrip().startswith("{"):
         return
@@ -132,5 +132,5 @@ class Contents:
         for value in values:
             if isinstance(value, str):
                 if value not in self._known:
-                    self._known[value] = {path: _Content.of(path) for path in _named(value)}
+                    self._known[value] = {path: _Content.of(path) for path in _named_file(value)}
                 yield from self._known[value].items()

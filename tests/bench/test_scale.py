@@ -123,7 +123,7 @@ def test_building_and_solving_classes_costs_the_same_whatever_they_multiply_to(b
     asked = {}
     for name in times:
         network = build_network(open_design(name))
-        question = transfers._asked(network, Move("storage", "gpus"), "speed")
+        question = transfers._pair_transfer(network, Move("storage", "gpus"), "speed")
         asked[name] = question, question.folded()
     for _ in range(50):
         for name, (question, fold) in asked.items():

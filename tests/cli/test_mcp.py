@@ -242,11 +242,11 @@ def test_calls_one_after_the_other_do_not_pile_up(folder: Path) -> None:
 
     from designer.cli.confined import Folder
     from designer.cli.design_tools import DesignTools
-    from designer.cli.mcp_server import _answering
+    from designer.cli.mcp_server import _with_short_errors
     from designer.design.document import Design
 
     tools = DesignTools(Folder(folder))
-    analyze, edit = _answering(tools.analyze, tools.folder), _answering(tools.edit, tools.folder)
+    analyze, edit = _with_short_errors(tools.analyze, tools.folder), _with_short_errors(tools.edit, tools.folder)
 
     def call(k: int) -> int:
         analyze("a.design.json")

@@ -13,7 +13,7 @@ from designer.design.edits.placement import Place, SetCollapsed
 from designer.design.edits.vms import AddVms, ChangeVms, RemoveVms
 from designer.design.naming import in_names
 from designer.drawing.batches import Labels
-from designer.drawing.compose_virtual_machines import _fitting, chosen_chips, counts_only, virtual_machines
+from designer.drawing.compose_virtual_machines import _fitting_name, chosen_chips, counts_only, virtual_machines
 from designer.drawing.fonts import text_width
 from designer.drawing.levels import Level
 from designer.drawing.machines import machines_of
@@ -500,8 +500,8 @@ def test_tables_and_findings_call_hosts_as_the_drawing_does(window: MainWindow, 
 
 @pytest.mark.parametrize("room", [200.0, 60.0, 44.0, 24.0, 8.0])
 def test_hosts_beside_their_machines_keep_their_numbers_in_little_room(room: float) -> None:
-    names = [_fitting(f"ESXi hosts {k}", room, 11.0) for k in range(1, 13)]
+    names = [_fitting_name(f"ESXi hosts {k}", room, 11.0) for k in range(1, 13)]
     assert len(set(names)) == 12
     assert all(name.endswith(str(k)) for k, name in enumerate(names, 1))
     assert room < 20 or all(text_width(name, 11.0, bold=True) <= room for name in names)
-    assert _fitting("racks[3]/hosts[7]", 30.0, 11.0) == "[7]"
+    assert _fitting_name("racks[3]/hosts[7]", 30.0, 11.0) == "[7]"

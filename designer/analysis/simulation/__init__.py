@@ -176,7 +176,7 @@ def simulate(
     steady = until is None and not failures and len(jobs) == 1
     run, end, short = _within_reason(prices, jobs, changes, end, bands, steady, stated, cancelled)
     stated(0.5, "each alone")
-    alone, slow, runs = _alone(prices, jobs, run, changes, end, cancelled)
+    alone, slow, runs = _run_alone(prices, jobs, run, changes, end, cancelled)
     metrics: dict[str, Mapping[str, Estimate]] = {}
     binding: dict[str, Binding] = {}
     for k, job in enumerate(jobs):
@@ -206,10 +206,10 @@ def simulate(
         *(f for f in run.findings if short is None or f.code != short.code),
         *([short] if short is not None else ()),
         *still_down(jobs, run, failures),
-        *_crowded(run),
+        *_memory_findings(run),
         *_too_short(jobs, metrics, run),
-        *_started(jobs, run),
-        *_slower(slow),
+        *_start_times(jobs, run),
+        *_slowdown_findings(slow),
         *met(meetings),
         *proposed(found),
     )
@@ -284,7 +284,7 @@ def _silent(share: float, text: str) -> None:
     """Progress that is not reported."""
 
 
-def _alone(
+def _run_alone(
     prices: Prices,
     jobs: Sequence[Job],
     run: Run,
@@ -375,7 +375,7 @@ def _with_others(
     return found.metrics, Binding(*first, whole.binding if whole is not None else (), (), phases)
 
 
-def _crowded(run: Run) -> list[Finding]:
+def _memory_findings(run: Run) -> list[Finding]:
     """Memory that programs want together and a part does not have."""
     if len(run.holds) < 2:
         return []
@@ -415,7 +415,7 @@ def _too_short(jobs: Sequence[Job], metrics: Mapping[str, Mapping[str, Estimate]
     return found
 
 
-def _started(jobs: Sequence[Job], run: Run) -> list[Finding]:
+def _start_times(jobs: Sequence[Job], run: Run) -> list[Finding]:
     """From when on engines that start cold answer."""
     found: list[Finding] = []
     for job in jobs:
@@ -430,7 +430,7 @@ def _started(jobs: Sequence[Job], run: Run) -> list[Finding]:
     return found
 
 
-def _slower(slow: Mapping[str, float]) -> list[Finding]:
+def _slowdown_findings(slow: Mapping[str, float]) -> list[Finding]:
     return [
         Finding(
             "CLOCK-SLOWED", Severity.INFO, f"{name} takes {times:.2f} times as long with the others running", (), ""

@@ -118,14 +118,14 @@ def met(meetings: Sequence[Meeting]) -> list[Finding]:
         Finding(
             "CLOCK-MET",
             Severity.INFO,
-            f"{m.by} makes {_what(m)}{m.workload} {m.times:.2f} times as long for {m.seconds:.3g} s",
+            f"{m.by} makes {_metric_text(m)}{m.workload} {m.times:.2f} times as long for {m.seconds:.3g} s",
         )
         for m in meetings
         if m.times > WORTH_TOLERANCE
     ]
 
 
-def _what(m: Meeting) -> str:
+def _metric_text(m: Meeting) -> str:
     return f"{_WORDS[m.metric]} of " if m.metric else "a step of " * m.repeats
 
 

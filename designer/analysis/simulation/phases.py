@@ -60,14 +60,14 @@ def phases_of(run: Run, jobs: Sequence[Job], job: Job) -> tuple[Phase, ...]:
     found: list[Phase] = []
     held = spans(run, program=job.name)
     for begin, end in pairwise(_edges(run, jobs)):
-        binding = _of(run, held, begin, end)
+        binding = _phase_between(run, held, begin, end)
         if not binding:
             continue
         last = found[-1] if found else None
         if last is not None and last.end == begin and {b.id for b in last.binding} == {b.id for b in binding}:
             found.pop()
             begin = last.begin
-            binding = _of(run, held, begin, end)
+            binding = _phase_between(run, held, begin, end)
         found.append(Phase(begin, end, binding))
     return tuple(found)
 
@@ -87,7 +87,7 @@ def _edges(run: Run, jobs: Sequence[Job]) -> list[float]:
     return [*found[:-1], run.end] if len(found) > 1 else [0.0, run.end]
 
 
-def _of(run: Run, held: Sequence[Span], begin: float, end: float) -> Bound:
+def _phase_between(run: Run, held: Sequence[Span], begin: float, end: float) -> Bound:
     """What holds a program back for most of the time between two."""
     spent: dict[Tie, float] = {}
     for span in held:

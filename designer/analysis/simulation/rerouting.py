@@ -66,14 +66,14 @@ def rerouted(prices: Prices, job: Job, failures: Sequence[Failure], cancelled: C
     together = any(isinstance(task, _COLLECTIVE) for task in tasks)
     patience = (TRANSPORT_TIMEOUT if together else REROUTE).value
     lasting = [f for f in failures if f.share <= 0 and f.at >= job.start and not _back(f, failures) <= f.at + patience]
-    used = _used(prices, tasks, job.place) if lasting else frozenset[int]()
+    used = _used_resources(prices, tasks, job.place) if lasting else frozenset[int]()
     hit = [f for f in lasting if _hits(prices, f, used)]
     times: list[tuple[float, float]] = []
     reroutes: list[tuple[float, tuple[Step, ...], Task]] = []
     read = program.recovery.read if program.recovery is not None else _RESUMED
     for failure in sorted(hit, key=lambda f: f.at):
         down = [f for f in lasting if f.at <= failure.at and not _back(f, failures) <= failure.at]
-        gone = _way(prices.network, job, down, cancelled)
+        gone = _path_after(prices.network, job, down, cancelled)
         if gone is None:
             break
         parts, links = tuple(gone.parts.tolist()), gone.links
@@ -143,13 +143,13 @@ def _back(failure: Failure, failures: Sequence[Failure]) -> float:
     )
 
 
-def _used(prices: Prices, tasks: Sequence[Task], place: str) -> frozenset[int]:
+def _used_resources(prices: Prices, tasks: Sequence[Task], place: str) -> frozenset[int]:
     """All resources and engines that tasks use."""
     found: set[int] = set()
     for task in tasks:
         cost = prices.price(prices.unit(task)[0], place)
         if isinstance(cost, Expansion):
-            found |= _used(prices, cost.tasks, place)
+            found |= _used_resources(prices, cost.tasks, place)
             continue
         each: Cost = every_work(cost)
         found |= set(np.unique(each.resource).tolist()) | set(np.unique(each.engine[each.engine >= 0]).tolist())
@@ -164,7 +164,7 @@ def _hits(prices: Prices, failure: Failure, used: frozenset[int]) -> bool:
     return any(gone & set(prices.table.parts_of(engine)) for engine in prices.table.slots if engine in used)
 
 
-def _lost(network: Network, failures: Sequence[Failure]) -> tuple[Int, list[int]]:
+def _failed_resources(network: Network, failures: Sequence[Failure]) -> tuple[Int, list[int]]:
     """Parts and links that failures take away."""
     parts: list[int] = []
     links: list[int] = []
@@ -181,11 +181,11 @@ def _lost(network: Network, failures: Sequence[Failure]) -> tuple[Int, list[int]
     return np.unique(np.array(parts, dtype=np.int64)), links
 
 
-def _way(
+def _path_after(
     network: Network, job: Job, failures: Sequence[Failure], cancelled: Callable[[], bool] | None
 ) -> Damage | None:
     """What a job does without after failures: what failed, and what is better left out; None if it cannot go on."""
-    parts, links = _lost(network, failures)
+    parts, links = _failed_resources(network, failures)
     spec = network.design.workloads.get(job.name)
     if spec is None:
         return damage(network, parts, links)

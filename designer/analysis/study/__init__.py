@@ -59,7 +59,7 @@ def analyze(
     Cancelled
         If `cancelled` says so.
     """
-    chosen = _chosen(design, workloads)
+    chosen = _selected_workloads(design, workloads)
     network, watch = partitioned_network(build_network(design)), Watch(progress, cancelled)
     results: list[WorkloadResult] = []
     loads: dict[str, ChannelLoads] = {}
@@ -76,7 +76,7 @@ def analyze(
     return Analysis(design.name, file, tuple(results), rows, Rows(lambda: _findings(network, stated, rows)), loads)
 
 
-def _chosen(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpec]:
+def _selected_workloads(design: Design, workloads: Sequence[str] | None) -> list[WorkloadSpec]:
     if workloads is None:
         return list(design.workloads.values())
     if isinstance(workloads, str):
@@ -177,7 +177,7 @@ def with_gaps(
     stated: list[Finding] = []
     metrics = dict(result.metrics)
     for gap in _gaps(network):
-        if gap.links and not _loaded(gap, loads):
+        if gap.links and not _carries_load(gap, loads):
             continue
         factor = 1.0
         if gap.other is not None:
@@ -189,7 +189,7 @@ def with_gaps(
             factor = max((_factor(result.metrics[name], others[name]) for name in shared), default=1.0)
             if factor <= 1 + _SAME_TOLERANCE:
                 continue
-            metrics |= {name: _both(metrics[name], others[name], gap.kind) for name in shared}
+            metrics |= {name: _with_other_reading(metrics[name], others[name], gap.kind) for name in shared}
         stated.append(_finding(gap, factor))
     return replace(result, metrics=metrics, findings=(*stated, *result.findings)) if stated else result
 
@@ -199,7 +199,7 @@ def _gaps(network: Network) -> tuple[Gap, ...]:
     return find_gaps(network.design)
 
 
-def _loaded(gap: Gap, loads: ChannelLoads | None) -> bool:
+def _carries_load(gap: Gap, loads: ChannelLoads | None) -> bool:
     if loads is None:
         return True
     links = np.fromiter(gap.links, dtype=np.int64)
@@ -213,7 +213,7 @@ def _factor(one: Estimate, other: Estimate) -> float:
     return max(one.value / other.value, other.value / one.value)
 
 
-def _both(one: Estimate, other: Estimate, kind: str) -> Estimate:
+def _with_other_reading(one: Estimate, other: Estimate, kind: str) -> Estimate:
     """The answer as drawn, with a band that holds the other reading as well."""
     note = _NOTES.get(kind, "")
     notes = [one.note, note] if note not in one.note else [one.note]

@@ -216,7 +216,7 @@ def with_neighbours(
         mine = job_of_workload(undisturbed(spec, names), 0.0)
         jobs = [mine, *steady, *more]
         prices = Prices(network, machines_of(network, jobs), parts_in_turns(network, jobs))
-        return _served(prices, [mine, *steady], more, one, metrics, cancelled)
+        return _blend_served(prices, [mine, *steady], more, one, metrics, cancelled)
 
     if always:
         each.append(served(metrics, _Neighbour(" and ".join(job.name for job in always)), (), always))
@@ -228,11 +228,11 @@ def with_neighbours(
         one = _Neighbour(name, _cadence(network, name), its.metrics, loaded)
         if spec.kind in _ONCE:
             during = again(undisturbed(spec, [other for other in names if other != name])).metrics
-            disturbance = _moved(spec, one, alone, during, metrics)
+            disturbance = _migrate_any_time(spec, one, alone, during, metrics)
         elif spec.kind == _SERVING:
             disturbance = served(metrics, one, always, [job_of_workload(other, 0.0)])
         else:
-            disturbance = _paced(network, spec, job_of_workload(other, 0.0), one, alone, metrics, cancelled)
+            disturbance = _slow_down(network, spec, job_of_workload(other, 0.0), one, alone, metrics, cancelled)
         metrics = dict(disturbance.metrics)
         found.append(one)
         each.append(disturbance)
@@ -245,10 +245,12 @@ def with_neighbours(
         if slower is not None and math.isfinite(slower.value):
             metrics["slow_down_while_retraining"] = slower
     findings = (*result.findings, *(one.finding for one in each if one.finding is not None))
-    return replace(result, metrics=metrics, findings=findings), _loaded(network, loads, found, spec.kind not in _ONCE)
+    return replace(result, metrics=metrics, findings=findings), _with_neighbour_loads(
+        network, loads, found, spec.kind not in _ONCE
+    )
 
 
-def _loaded(
+def _with_neighbour_loads(
     network: Network, loads: ChannelLoads | None, found: Sequence[_Neighbour], carried: bool
 ) -> ChannelLoads | None:
     """Loads with those of neighbours in the mean; where `carried` is false they count in the utilization only."""
@@ -277,13 +279,13 @@ def _times(times: float, metrics: Sequence[Estimate | None], note: str = "run on
     return Estimate(times, 1 + (times - 1) / unsure, 1 + (times - 1) * unsure, "1", sources, note)
 
 
-def _left(one: _Neighbour, slower: Estimate) -> tuple[float, float, float]:
+def _remaining_pace(one: _Neighbour, slower: Estimate) -> tuple[float, float, float]:
     """Share of its pace that a workload keeps in the mean: value, low and high [1]."""
     value, least, most = (1 - one.share(e) + one.share(e) / getattr(slower, e) for e in ("value", "high", "low"))
     return value, least, most
 
 
-def _scaled(m: Estimate, by: tuple[float, float, float], sources: Sequence[str]) -> Estimate:
+def _scale_estimate(m: Estimate, by: tuple[float, float, float], sources: Sequence[str]) -> Estimate:
     value, low, high = (end * times for end, times in zip((m.value, m.low, m.high), by, strict=True))
     return replace(m, value=value, low=min(low, value), high=max(high, value), sources=(*m.sources, *sources))
 
@@ -296,7 +298,7 @@ def _finding(workload: str, one: _Neighbour, then: str, remedy: str = "") -> Fin
     return Finding("TRAIN-BESIDE", Severity.INFO, text, (), remedy)
 
 
-def _paced(
+def _slow_down(
     network: Network,
     spec: WorkloadSpec,
     its: Job,
@@ -323,10 +325,12 @@ def _paced(
     # how often both want a link at once is as unsure as how long each of them takes
     pace = next((alone[n] for n in (*_LONGER, *_LESS) if n in alone and alone[n].low > 0), None)
     slower = _times(times, [pace, one.metrics["step_time"]])
-    left = _left(one, slower)
+    left = _remaining_pace(one, slower)
     longer = 1 / left[0], 1 / left[2], 1 / left[1]
     found = {
-        name: _scaled(m, left if name in _LESS else longer, one.duty.sources) if name in (*_LESS, *_LONGER) else m
+        name: _scale_estimate(m, left if name in _LESS else longer, one.duty.sources)
+        if name in (*_LESS, *_LONGER)
+        else m
         for name, m in metrics.items()
     }
     if times <= 1 + SAME:
@@ -341,7 +345,7 @@ def _paced(
     return _Disturbance(slower, found, _finding(spec.id, one, text))
 
 
-def _moved(
+def _migrate_any_time(
     spec: WorkloadSpec,
     one: _Neighbour,
     alone: Mapping[str, Estimate],
@@ -372,7 +376,7 @@ def _moved(
             for share in (one.share(), one.share("low"), one.share("high"))
         ]
         mean = times[0] if name == main else mean
-        found[name] = _scaled(found[name], (times[0], min(times), max(times)), one.duty.sources)
+        found[name] = _scale_estimate(found[name], (times[0], min(times), max(times)), one.duty.sources)
     text = " and takes nothing from it"
     if slower > 1 + SAME:
         takes = format_quantity(during[main].value, "duration")
@@ -415,7 +419,7 @@ def mean_time(work: Seconds, slower: Ratio, busy: Seconds, every: Seconds) -> Se
     return Seconds(float(np.sum(np.diff(begins) * (takes[1:] + takes[:-1]) / 2)) / every)
 
 
-def _served(  # noqa: PLR0915
+def _blend_served(  # noqa: PLR0915
     prices: Prices,
     steady: Sequence[Job],
     more: Sequence[Job],
@@ -449,7 +453,9 @@ def _served(  # noqa: PLR0915
     times, found = _engines_slower(both, mine.name) / _engines_slower(usual, mine.name), dict(metrics)
     slower = _times(times, [metrics.get("tpot"), step])
     sources, share = (*one.duty.sources, *slower.sources), one.share()
-    found |= {name: _scaled(metrics[name], _left(one, slower), ()) for name in _MOST if name in metrics}
+    found |= {
+        name: _scale_estimate(metrics[name], _remaining_pace(one, slower), ()) for name in _MOST if name in metrics
+    }
     if not any(name.split("_")[0] in _TIMED for name in metrics):
         # saturated by itself
         return _Disturbance(slower, found, _finding(mine.name, one, ""))
@@ -462,29 +468,31 @@ def _served(  # noqa: PLR0915
         if arriving > most.value:
             kept = {name: m for name, m in kept.items() if name not in _BUSY}
             less = most.value / arriving, most.low / arriving, most.high / arriving
-            kept |= {name: _scaled(Estimate.exact(kept[name].value, "1/s"), less, most.sources) for name in _RATES}
+            kept |= {
+                name: _scale_estimate(Estimate.exact(kept[name].value, "1/s"), less, most.sources) for name in _RATES
+            }
         return _Disturbance(slower, kept, _piled_up(mine.name, one, arriving, able, found))
     log, other = logs_of(both).get(mine.name), logs_of(usual).get(mine.name)
     if log is None or other is None or times <= 1 + _SAME_TOLERANCE or not log.readings.values:
         # accelerators of their own are a finding already
         nothing = _finding(mine.name, one, " and takes nothing from it") if math.isfinite(one.every) else None
         return _Disturbance(slower, found, nothing)
-    alone, mean, during = (_mixed(other, log, part) for part in (0.0, share, 1.0))
+    alone, mean, during = (_blend_requests(other, log, part) for part in (0.0, share, 1.0))
     for name in found.keys() & mean.keys():
         if name.split("_")[0] in _TIMED and alone[name] > 0:
             ends = _times(max(1.0, mean[name] / alone[name]), [metrics.get("tpot"), step])
-            found[name] = _scaled(metrics[name], (ends.value, ends.low, ends.high), sources)
+            found[name] = _scale_estimate(metrics[name], (ends.value, ends.low, ends.high), sources)
         elif not arriving and alone[name] > 0:
             ratio = min(1.0, mean[name] / alone[name])
-            found[name] = _scaled(metrics[name], (ratio, ratio, 1.0), ())
+            found[name] = _scale_estimate(metrics[name], (ratio, ratio, 1.0), ())
     peaks = [one.run.counts.kv_peak for one in (other, log)]
     if min(peaks) > 0:
         most = max(1.0, peaks[1] / peaks[0])
-        found["kv_use"] = _scaled(metrics["kv_use"], (most, most, most), ())
+        found["kv_use"] = _scale_estimate(metrics["kv_use"], (most, most, most), ())
     if arriving:
         # as many requests are under way as arrive while one is answered
         longer = mean["latency"] / alone["latency"]
-        found["requests_running"] = _scaled(metrics["requests_running"], (longer, longer, longer), ())
+        found["requests_running"] = _scale_estimate(metrics["requests_running"], (longer, longer, longer), ())
     shown = [name for name in ("ttft_p95", "itl_p95") if alone.get(name)]
     words = [f"{name} {during[name] / alone[name]:.2f} times as long" for name in shown]
     then = f": steps take {times:.2f} times as long"
@@ -493,7 +501,7 @@ def _served(  # noqa: PLR0915
         words = [f"{text}, {mean[name] / alone[name]:.2f} in the mean" for name, text in zip(shown, words, strict=True)]
     if "goodput" in found and (kept := within(other.run, other.first, asked.limits)) > 0:
         ratio = 1 - share + share * min(1.0, within(log.run, log.first, asked.limits) / kept)
-        found["goodput"] = _scaled(metrics["goodput"], (ratio, ratio, 1.0), ())
+        found["goodput"] = _scale_estimate(metrics["goodput"], (ratio, ratio, 1.0), ())
     return _Disturbance(slower, found, _finding(mine.name, one, f"{then}; {', '.join(words)}"))
 
 
@@ -507,7 +515,7 @@ def _engines_slower(run: Run, program: str) -> float:
     return max(1.0, took / alone) if alone > 0 else 1.0
 
 
-def _mixed(alone: RequestLog, during: RequestLog, share: float) -> Mapping[str, float]:
+def _blend_requests(alone: RequestLog, during: RequestLog, share: float) -> Mapping[str, float]:
     """Means, percentiles and rates of the requests of two runs together, the second with a share [1] of all."""
     one, other = alone.readings.values, during.readings.values
     found = {name: (1 - share) * one[name] + share * other[name] for name in one.keys() & other.keys()}

@@ -105,7 +105,7 @@ _CALLED: Final[Mapping[str, str]] = {
 }
 
 
-def _why(error: AnalysisError) -> str:
+def _failure_reason(error: AnalysisError) -> str:
     """Why a workload that ran before a failure cannot run after it."""
     if not isinstance(error, NothingNamed):
         return error.text
@@ -165,7 +165,7 @@ class Survival:
         )
 
     @cached_property
-    def _broken(self) -> frozenset[str]:
+    def _broken_before(self) -> frozenset[str]:
         return self._limits(self.network, self.whole)
 
     @cached_property
@@ -178,11 +178,11 @@ class Survival:
 
     def _what_is_left(self, found: Damage) -> After:
         if not self.network.design.vms and idle(self.network, found, self.loads):
-            return self._left(self.network, self.whole, found.stranded)
+            return self._remember_answer(self.network, self.whole, found.stranded)
         key = (found.key, found.deleted.tobytes() if self.network.design.vms else b"")
         known = self._known.get(key)
         if known is None:
-            known = self._known[key] = self._after(found)
+            known = self._known[key] = self._state_after(found)
             if self.brief:
                 # what is known of a large network that a failure left is of no use to the next failure
                 forget(_KEPT_LIMIT)
@@ -212,28 +212,28 @@ class Survival:
     def _share_left(self, found: Damage) -> float:
         return self.share(self._what_is_left(found))
 
-    def _after(self, found: Damage) -> After:
+    def _state_after(self, found: Damage) -> After:
         after = self._network(found)
         try:
-            return self._left(after, self.answer(after)[0], found.stranded)
+            return self._remember_answer(after, self.answer(after)[0], found.stranded)
         except AnalysisError as error:
-            why = _why(error)
+            why = _failure_reason(error)
         cut = np.setdiff1d(found.stranded, found.parts)
         if len(cut):
             # what is cut off is no longer asked to take part
             try:
                 after = remains(self.network, np.union1d(found.parts, cut), found.links)
-                return self._left(after, self.answer(after)[0], found.stranded)
+                return self._remember_answer(after, self.answer(after)[0], found.stranded)
             except AnalysisError as error:
-                why = _why(error)
-        return self._left(after, None, found.stranded, why)
+                why = _failure_reason(error)
+        return self._remember_answer(after, None, found.stranded, why)
 
-    def _left(self, network: Network, result: WorkloadResult | None, stranded: Int, why: str = "") -> After:
+    def _remember_answer(self, network: Network, result: WorkloadResult | None, stranded: Int, why: str = "") -> After:
         """What is kept in mind of an answer."""
         same = network is self.network
         broken: frozenset[str] = frozenset()
         if result is not None:
-            broken = self._broken if same else self._limits(network, result)
+            broken = self._broken_before if same else self._limits(network, result)
             # rows are read from the network, which would stay with them
             result = replace(result, flows=(), curves={}, tables={})
         refused = (
@@ -247,7 +247,7 @@ class Survival:
             parent, gone = self.network.net.parent, set(found.deleted.tolist())
             outer = [p for p in found.deleted.tolist() if int(parent[p]) not in gone]
             try:
-                return _deleted(self.network, [self.network.net.path(p) for p in outer])
+                return _network_without(self.network, [self.network.net.path(p) for p in outer])
             except DesignerError:
                 pass
         return found.after or remains(self.network, found.parts, found.links)
@@ -270,7 +270,7 @@ def without(design: Design, path: str) -> Design:
     return RemoveParts((part,), within=within).apply(bare)
 
 
-def _deleted(network: Network, paths: Sequence[str]) -> Network:
+def _network_without(network: Network, paths: Sequence[str]) -> Network:
     """The network of the design with parts deleted from the document, so that its virtual machines let go of them.
 
     Raises

@@ -62,7 +62,8 @@ def _print(options: argparse.Namespace, design: Design, found: Analysis, finding
     def page() -> Page:
         of_design = tuple(f for f in findings if not any(f in w.findings for w in found.workloads))
         pages = [
-            page_of(w, design, options.design, fitting=_fitting(design, w), findings=of_design) for w in found.workloads
+            page_of(w, design, options.design, fitting=_settings_that_fit(design, w), findings=of_design)
+            for w in found.workloads
         ]
         return pages[0] if len(pages) == 1 else overview(pages, design, options.design)
 
@@ -79,7 +80,7 @@ def _print(options: argparse.Namespace, design: Design, found: Analysis, finding
     print_page(page, options, rest)
 
 
-def _fitting(design: Design, result: WorkloadResult) -> tuple[FittingSettings, ...]:
+def _settings_that_fit(design: Design, result: WorkloadResult) -> tuple[FittingSettings, ...]:
     """Settings with which a workload fits that does not."""
     if result.unfit is None:
         return ()
@@ -103,7 +104,7 @@ def _print_workload(result: WorkloadResult, named: Naming) -> None:
     for sources, mark in marks.items():
         print(paragraph(f"  from {mark}: ", ", ".join(sources) or "the design alone"))
     for title, bottlenecks in (("binding", result.binding), ("next", result.next)):
-        _print_bottlenecks(title, bottlenecks, named, _gaining(result))
+        _print_bottlenecks(title, bottlenecks, named, _metric_that_gains(result))
     for stated in result.tables.values():
         _print_table(stated, named)
     print()
@@ -131,7 +132,7 @@ def _print_table(stated: Table, named: Naming) -> None:
     print(table([stated.columns[i].name for i in kept], rows, numbers, margin="  "))
 
 
-def _gaining(result: WorkloadResult) -> str:
+def _metric_that_gains(result: WorkloadResult) -> str:
     """What gains, where that is not the whole: of flows at different rates the slowest."""
     rates = [flow.rate for flow in result.flows] if result.kind == "transfer" else []
     return " for the slowest flow" if rates and max(rates) > min(rates) * (1 + 1e-6) else ""

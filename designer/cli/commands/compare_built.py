@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
     designed = opened(options).design
     found = compare_built(designed, read_any(options.dump, options.format).design)
-    priced, unpriced = _priced(options, designed, found)
+    priced, unpriced = _price_differences(options, designed, found)
     if options.json:
         print_json(
             {
@@ -86,7 +86,7 @@ def _print(found: Comparison, priced: Sequence[Cost], unpriced: str) -> None:
     print_findings(found.findings)
 
 
-def _priced(options: argparse.Namespace, designed: Design, found: Comparison) -> tuple[list[Cost], str]:
+def _price_differences(options: argparse.Namespace, designed: Design, found: Comparison) -> tuple[list[Cost], str]:
     """What the differences cost the workloads, and why that is not known; the design as built is written on the way."""
 
     if not options.workload and not options.output:

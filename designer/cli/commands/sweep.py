@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     asked = [*options.metric, *(name for name in pair if options.metric and name not in options.metric)]
     try:
         task = make_task(loaded.design, options.workload, [v.path for v in variables], asked, overridden)
-        _known(task, pair)
+        _require_metrics(task, pair)
         rows = sweep(task, runs, out, jobs=options.jobs, scheduler=options.scheduler, progress=progress_bar())
     except DesignerError as error:
         raise error if error.place else error.at(file=options.design) from None
@@ -123,7 +123,7 @@ def _pair(text: str | None) -> tuple[str, ...]:
     return names
 
 
-def _known(task: Task, pair: Sequence[str]) -> None:
+def _require_metrics(task: Task, pair: Sequence[str]) -> None:
     for name in pair:
         if name not in task.metrics:
             remedy = f"there are {', '.join(task.metrics)}"

@@ -54,8 +54,8 @@ def run(options: argparse.Namespace) -> int:
     progress(1.0, "")
     found = score(outcomes)
     missed = [outcome for outcome in outcomes if outcome.predicted is None]
-    _tell([*map(str, problems), *(f"{o.measured.place}: {o.problem}" for o in outcomes if o.problem)])
-    _tell([f"note: {note}" for file in files for note in file.notes])
+    _print_messages([*map(str, problems), *(f"{o.measured.place}: {o.problem}" for o in outcomes if o.problem)])
+    _print_messages([f"note: {note}" for file in files for note in file.notes])
     if options.json:
         print_json(as_document(found, problems))
     elif outcomes:
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if missed or problems else 0
 
 
-def _tell(messages: Sequence[str]) -> None:
+def _print_messages(messages: Sequence[str]) -> None:
     for message in messages[:_MOST_MESSAGES]:
         print_problem(message)
     if len(messages) > _MOST_MESSAGES:

@@ -42,12 +42,12 @@ def run(options: argparse.Namespace) -> int:
     target = Path(options.output or options.design)
     if options.output and target.exists():
         raise FormatError("the file exists already", file=str(target), remedy="choose another name")
-    design = _changed(open_any(options.design).design, options)
+    design = _edit_waivers(open_any(options.design).design, options)
     print_written(str(target), save(design, target))
     return 0
 
 
-def _changed(design: Design, options: argparse.Namespace) -> Design:
+def _edit_waivers(design: Design, options: argparse.Namespace) -> Design:
     """The design with one waiver more, or one less.
 
     Raises

@@ -153,7 +153,7 @@ class _Reader:
             )
         self.counts[name] = (device, count)
         server = self._is_server(device)
-        listed = _listed(text_of(stated.get("description")), count)
+        listed = _copy_names(text_of(stated.get("description")), count)
         for index in range(count):
             path = f"{name}.{index}"
             if listed:
@@ -204,11 +204,13 @@ class _Reader:
                     node.into = whole
                     self.graph.nodes[here] = node
                 elif name in self.devices and depth < _DEEPEST:
-                    self._nested(here, name, component, server, depth, whole)
+                    self._nested_device(here, name, component, server, depth, whole)
         for edge in stated.edges:
             self._edges(edge, (path, device), (path, device), stated.links)
 
-    def _nested(self, here: str, name: str, component: dict[str, Any], server: str, depth: int, whole: str) -> None:
+    def _nested_device(
+        self, here: str, name: str, component: dict[str, Any], server: str, depth: int, whole: str
+    ) -> None:
         """A device inside another: a card, if no processor is in it."""
         if not whole and not self._is_server(name):
             text = f"{name} {text_of(component.get('description'))}"
@@ -288,9 +290,9 @@ class _Reader:
                 copies = _indices(found[2], count) if found is not None else []
                 sides.append([(f"{found[1]}.{i}", device) for i in copies] if found is not None else [])
                 ends.append(text_of(end.get("component")))
-            self._between(edge, sides, (ends[0], ends[1]), links)
+            self._add_edges(edge, sides, (ends[0], ends[1]), links)
 
-    def _between(
+    def _add_edges(
         self,
         edge: dict[str, Any],
         sides: list[list[tuple[str, str]]],
@@ -314,7 +316,7 @@ class _Reader:
 
     def finish(self, description: str) -> Imported:
         """The design: what passes traffic on joined to its part, links by what they say or join."""
-        into = self._merged()
+        into = self._merge_components()
         ids = self._parts(into)
         bundles: Counter[tuple[str, str, str]] = Counter()
         stated: dict[tuple[str, str, str], dict[str, Any]] = {}
@@ -333,7 +335,7 @@ class _Reader:
             self.machine.note("IMP-EDGES", f"{counted(self.loose, 'edge')} to nothing that is a part: left out")
         return finish(self.machine, description=description[:2000])
 
-    def _merged(self) -> dict[str, str]:
+    def _merge_components(self) -> dict[str, str]:
         """For every component the part it belongs to: cards swallow what is in them, ports go to their chip."""
         nodes = self.graph.nodes
         into = {path: node.into for path, node in nodes.items() if node.into}
@@ -433,7 +435,7 @@ def _endpoint(stated: dict[str, Any]) -> str:
     return f"{device}.{component}" if device else component
 
 
-def _listed(description: str, count: int) -> list[str]:
+def _copy_names(description: str, count: int) -> list[str]:
     """The names of all copies of an instance, where its description is the list of them: ``servers-[0-31]``."""
     if not _NAMES.fullmatch(description):
         return []

@@ -31,10 +31,10 @@ def least_work(goal: TrainStep | Serving, place: str) -> float:
     AnalysisError
         If the model or the dataset is not known.
     """
-    return _of_training(goal, place) if isinstance(goal, TrainStep) else _of_request(goal, place)
+    return _training_bound(goal, place) if isinstance(goal, TrainStep) else _request_bound(goal, place)
 
 
-def _of_training(training: TrainStep, place: str) -> float:
+def _training_bound(training: TrainStep, place: str) -> float:
     job, run = training.job, training.run
     shape = shape_of(job.model, f"{place}.model")
     is_text = isinstance(shape, TransformerShape)
@@ -49,7 +49,7 @@ def _of_training(training: TrainStep, place: str) -> float:
     return samples * shape.flop_forward * (1 if job.forward_only else TRAINING_PASSES.value)
 
 
-def _of_request(asked: Serving, place: str) -> float:
+def _request_bound(asked: Serving, place: str) -> float:
     """Every token that is read or put out is multiplied with the weights it uses, unless a prefix cache holds it."""
     shape, load = shape_of(asked.deployment.model, f"{place}.model"), asked.load
     if not isinstance(shape, TransformerShape) or load.lengths or load.trace:

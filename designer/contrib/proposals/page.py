@@ -38,7 +38,7 @@ def page_of_proposals(found: Proposals, folder: str = "", *, drawn: bool = False
         stated = plain(opened(found.impossible or "no design reaches this goal"))
         return Page(subject, State.REFUSED, f"{stated}.", remarks=(searched,))
     first = found.best[0]
-    worth = ", ".join(_text(m, first.worth.values[m.name].value) for m in _first(found.measures))
+    worth = ", ".join(_text(m, first.worth.values[m.name].value) for m in _main_measures(found.measures))
     count = numbers.counted(len(found.best), "design reaches", "designs reach")
     heads = (Column("Design"), *(Column(opened(m.title), True) for m in found.measures), Column("Limits"))
     rows = tuple(
@@ -82,7 +82,7 @@ def _card(found: Proposals, one: Proposal) -> Change:
     return Change(title_of(one.title), detail, tone=Tone.PLAIN, rows=tuple(rows), sketch=sketch, design=one.design)
 
 
-def _first(measures: Sequence[Measure]) -> list[Measure]:
+def _main_measures(measures: Sequence[Measure]) -> list[Measure]:
     """The two measures that say most: times and rates before money, power and what is counted."""
     order = ("s", "1/s", "B/s", "W")
     return sorted(

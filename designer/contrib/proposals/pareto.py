@@ -238,7 +238,7 @@ class Search:
             others = [one for one in self.limits if one is not limit]
             front = self._run([replace(measure, counts=True)], others).front
             if front:
-                value = self._held(measure, front[0].worth)
+                value = self._value_for_limit(measure, front[0].worth)
                 by = abs(value - limit.amount)
                 found.append(Nearest(limit, front[0], value, by, by / limit.amount if limit.amount else math.inf))
         return tuple(sorted(found, key=lambda one: one.share))
@@ -264,7 +264,7 @@ class Search:
 
         def closed(chosen: Settings) -> bool:
             count = self._count(chosen)
-            gone = self._unopened(chosen, count, compared, limits, front)
+            gone = self._prune_reason(chosen, count, compared, limits, front)
             if gone is not None:
                 lost.append(gone)
                 report(count)
@@ -273,7 +273,7 @@ class Search:
         choices = Space((), self._branches, lambda chosen: (self._order(chosen, compared), chosen))
         for chosen in explore(choices, closed=closed, watch=self._watch):
             worked_out += 1
-            self._judge(Point(chosen, self._worth(chosen)), compared, limits, front, lost)
+            self._judge(Point(chosen, self._evaluate(chosen)), compared, limits, front, lost)
             report(1)
         front.sort(key=lambda p: (*self._vector(p.worth, compared), p.settings))
         winners = {point.settings for point in front}
@@ -284,7 +284,7 @@ class Search:
         choice = self.question.following(chosen)
         return None if choice is None else [(*chosen, value) for value in choice.values]
 
-    def _worth(self, settings: Settings) -> Worth:
+    def _evaluate(self, settings: Settings) -> Worth:
         found = self.known.get(settings)
         if found is None:
             found = self.known[settings] = self.question.worth(settings)
@@ -296,9 +296,9 @@ class Search:
         best = self.question.best(chosen)
         if isinstance(best, str):
             return ()
-        return tuple(_less(m, best[m.name]) if m.name in best else -math.inf for m in compared)
+        return tuple(_as_minimised(m, best[m.name]) if m.name in best else -math.inf for m in compared)
 
-    def _unopened(
+    def _prune_reason(
         self,
         chosen: Settings,
         count: int,
@@ -314,12 +314,14 @@ class Search:
             return Lost(chosen, count, "refused", text=best, worked_out=False)
         for limit in limits:
             measure = self._measures[limit.measure]
-            if measure.name in best and _less(measure, best[measure.name]) > _less(measure, limit.amount):
+            if measure.name in best and _as_minimised(measure, best[measure.name]) > _as_minimised(
+                measure, limit.amount
+            ):
                 by = abs(best[measure.name] - limit.amount)
                 return Lost(chosen, count, "limit", measure.name, by, certain=not measure.estimated, worked_out=False)
         if any(m.name not in best for m in compared):
             return None
-        reach = [_less(m, best[m.name]) for m in compared]
+        reach = [_as_minimised(m, best[m.name]) for m in compared]
         for point in front:
             if _beats(self._vector(point.worth, compared), reach):
                 return Lost(chosen, count, "dominated", winner=point.settings, worked_out=False)
@@ -339,49 +341,52 @@ class Search:
             return
         for limit in limits:
             measure = self._measures[limit.measure]
-            value = self._held(measure, worth)
-            if _less(measure, value) > _less(measure, limit.amount):
-                certain = _less(measure, _near(measure, worth)) > _less(measure, limit.amount)
+            value = self._value_for_limit(measure, worth)
+            if _as_minimised(measure, value) > _as_minimised(measure, limit.amount):
+                certain = _as_minimised(measure, _better_end(measure, worth)) > _as_minimised(measure, limit.amount)
                 by = abs(value - limit.amount)
                 lost.append(Lost(point.settings, 1, "limit", measure.name, by, certain=certain, worth=worth))
                 return
         own = self._vector(worth, compared)
         for other in front:
             if _beats(self._vector(other.worth, compared), own):
-                lost.append(self._dominated(point, other, compared))
+                lost.append(self._domination_certainty(point, other, compared))
                 return
         beaten = [other for other in front if _beats(own, self._vector(other.worth, compared))]
         for other in beaten:
             front.remove(other)
-            lost.append(self._dominated(other, point, compared))
+            lost.append(self._domination_certainty(other, point, compared))
         front.append(point)
 
-    def _dominated(self, loser: Point, winner: Point, compared: Sequence[Measure]) -> Lost:
+    def _domination_certainty(self, loser: Point, winner: Point, compared: Sequence[Measure]) -> Lost:
         """How sure it is: certain if it is better or equal wherever both lie in their bands."""
-        certain = all(_less(m, _far(m, winner.worth)) <= _less(m, _near(m, loser.worth)) for m in compared)
+        certain = all(
+            _as_minimised(m, _worse_end(m, winner.worth)) <= _as_minimised(m, _better_end(m, loser.worth))
+            for m in compared
+        )
         return Lost(loser.settings, 1, "dominated", winner=winner.settings, certain=certain, worth=loser.worth)
 
     def _vector(self, worth: Worth, compared: Sequence[Measure]) -> list[float]:
-        return [_less(m, worth.values[m.name].value) for m in compared]
+        return [_as_minimised(m, worth.values[m.name].value) for m in compared]
 
-    def _held(self, measure: Measure, worth: Worth) -> float:
+    def _value_for_limit(self, measure: Measure, worth: Worth) -> float:
         """The value that limits are held against: the far end of the band where they have to be sure."""
-        return _far(measure, worth) if self.sure else worth.values[measure.name].value
+        return _worse_end(measure, worth) if self.sure else worth.values[measure.name].value
 
 
-def _far(measure: Measure, worth: Worth) -> float:
+def _worse_end(measure: Measure, worth: Worth) -> float:
     """The worse end of a band."""
     estimate = worth.values[measure.name]
     return estimate.low if measure.more else estimate.high
 
 
-def _near(measure: Measure, worth: Worth) -> float:
+def _better_end(measure: Measure, worth: Worth) -> float:
     """The better end of a band."""
     estimate = worth.values[measure.name]
     return estimate.high if measure.more else estimate.low
 
 
-def _less(measure: Measure, value: float) -> float:
+def _as_minimised(measure: Measure, value: float) -> float:
     """The value so that less of it is better."""
     return -value if measure.more else value
 

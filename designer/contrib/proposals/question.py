@@ -79,7 +79,7 @@ class Question:
         if isinstance(self.operation, TrainStep) and not (self.operation.run.samples or self.operation.input.dataset):
             remedy = "add --with dataset=c4-en, or --with samples=1000000"
             raise FormatError("the goal does not state how much is trained", place="--with", remedy=remedy)
-        self.main = self._main()
+        self.main = self._main_metric()
         self.measures = self._measures()
         self.limits = self._limits()
         self._named: dict[Settings, dict[str, str]] = {(): {}}
@@ -96,7 +96,7 @@ class Question:
                 meant = near(name, names) or sorted(names)
                 raise FormatError(f"there is no choice {name!r}", place="--choose", remedy=f"use {', '.join(meant)}")
 
-    def _main(self) -> str:
+    def _main_metric(self) -> str:
         """The metric the goal is about."""
         if isinstance(self.operation, Serving):
             at = str(self.wanted.goal.settings.get("limit_at", "p95"))
@@ -194,7 +194,7 @@ class Question:
             return {}
         try:
             choice = self.following(chosen)
-            found = self._least(chosen, choice)
+            found = self._least_values(chosen, choice)
             if choice is None:
                 if chosen not in self._bills:
                     self._bills[chosen] = self._bill(self.design(chosen))
@@ -206,7 +206,7 @@ class Question:
             return _words(error)
         return found
 
-    def _least(self, chosen: Settings, choice: Choice | None) -> dict[str, float]:
+    def _least_values(self, chosen: Settings, choice: Choice | None) -> dict[str, float]:
         named = self.named(chosen)
         if "server" not in named:
             return {}
@@ -229,12 +229,12 @@ class Question:
                 if rate > found["most_requests_per_second"]:
                     able = format_quantity(found["most_requests_per_second"], "frequency")
                     raise AnalysisError(f"its accelerators can answer {able} at most, by their arithmetic alone")
-            found[self.main] = self._unhurried(chosen[0], named)
+            found[self.main] = self._quickest_possible(chosen[0], named)
         else:
             found[self.main] = 0.0
         return found
 
-    def _unhurried(self, family: str, named: Mapping[str, str]) -> float:
+    def _quickest_possible(self, family: str, named: Mapping[str, str]) -> float:
         """What no design that begins so is quicker than, as nothing queues; 0 where that is not known.
 
         Each is an analysis of its own, so they are asked for only where more designs than that may follow from them.
@@ -244,9 +244,9 @@ class Question:
         if 0 < len(self.asked.given.get("nodes", ())) < _WORTHWHILE:
             return 0.0
         quickest = self.families[family].unhurried(self.asked, named)
-        return min((self._alone(family, asked, chosen) for asked, chosen in quickest), default=0.0)
+        return min((self._time_alone(family, asked, chosen) for asked, chosen in quickest), default=0.0)
 
-    def _alone(self, family: str, asked: Asked, chosen: Mapping[str, str]) -> float:
+    def _time_alone(self, family: str, asked: Asked, chosen: Mapping[str, str]) -> float:
         key = (family, *chosen.values())
         if key not in self._quickest:
             try:
@@ -273,10 +273,10 @@ class Question:
     def _server(self, family: str, name: str) -> _OneServer:
         key = (family, name)
         if key not in self._servers:
-            self._servers[key] = self._weighed(self.families[family].server(self.asked, name))
+            self._servers[key] = self._measure_server(self.families[family].server(self.asked, name))
         return self._servers[key]
 
-    def _weighed(self, design: Design) -> _OneServer:
+    def _measure_server(self, design: Design) -> _OneServer:
         bill = self._bill(design, strict=False)
         stock = inventory(design)
         height = sum((stock.number(u.part, "height") or 0.0) * u.count for u in stock.classes)
@@ -342,10 +342,10 @@ class Question:
 
     def errors(self, design: Design) -> tuple[str, ...]:
         """Errors that design rules find, without those of the drawing it was made from, which are the reader's own."""
-        return tuple(dict.fromkeys(text for key, text in _errors(design) if key not in self._own))
+        return tuple(dict.fromkeys(text for key, text in _errors(design) if key not in self._known_errors))
 
     @cached_property
-    def _own(self) -> frozenset[str]:
+    def _known_errors(self) -> frozenset[str]:
         return frozenset(key for key, _ in _errors(self.wanted.base)) if self.wanted.base is not None else frozenset()
 
     def _learn(self, settings: Settings, metrics: Mapping[str, Estimate]) -> None:

@@ -85,19 +85,19 @@ def read_wanted(
     )
     question = Question(wanted)
     main = question.main
-    implied = _implied(wanted, main)
+    implied = _implied_limit(wanted, main)
     if within is not None:
-        implied = {main: _spelled(within, "duration", "--within")}
+        implied = {main: _parse_quantity(within, "duration", "--within")}
     return replace(wanted, limits={**implied, **known})
 
 
-def _implied(wanted: Wanted, main: str) -> dict[str, float]:
+def _implied_limit(wanted: Wanted, main: str) -> dict[str, float]:
     """The limit on the first token or the answer that the workload has itself."""
     named = {"ttft": "ttft_limit", "latency": "latency_limit"}
     text = wanted.goal.settings.get(named.get(main.partition("_")[0], ""))
     if not isinstance(text, str):
         return {}
-    value = _spelled(text, "duration", "--with")
+    value = _parse_quantity(text, "duration", "--with")
     return {main: value} if value else {}
 
 
@@ -146,14 +146,14 @@ def _amount(kind: str, name: str, text: str) -> float:
             return float(text)
         except ValueError:
             raise FormatError(f"{text[:40]!r} is no number", place=f"--limit {name}", remedy=f"in {unit}") from None
-    return _spelled(text, dimension, f"--limit {name}")
+    return _parse_quantity(text, dimension, f"--limit {name}")
 
 
 def _power(text: str | None, place: str) -> float | None:
-    return None if text is None else _spelled(text, "power", place)
+    return None if text is None else _parse_quantity(text, "power", place)
 
 
-def _spelled(text: str, dimension: str, place: str) -> float:
+def _parse_quantity(text: str, dimension: str, place: str) -> float:
     with raised_as(FormatError, place):
         found = float(parse(text, dimension))
     if found < 0:

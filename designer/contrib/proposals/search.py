@@ -107,7 +107,7 @@ class Kept:
         self.known: dict[Settings, Worth] = {}
         if path.exists() and not path.is_file():
             # a pipe or device holds nothing to go on from
-            raise self._refused("this is no plain file")
+            raise self._file_error("this is no plain file")
         self._read(self._file.read(_LARGEST))
         # a place that cannot be written is known before hours of work
         with self._file.turn():
@@ -122,19 +122,19 @@ class Kept:
         except ValueError:
             head = None
         if not isinstance(head, dict) or cast("dict[str, Any]", head).get("format") != _FORMAT:
-            raise self._refused("the file holds no search")
+            raise self._file_error("the file holds no search")
         if head != self._head:
-            raise self._refused(
+            raise self._file_error(
                 "the file holds the search for another goal, other prices or choices, or models that changed since"
             )
         for number, line in enumerate(lines[1:], start=2):
             try:
-                settings, worth = _unlined(json.loads(line))
+                settings, worth = _parse_line(json.loads(line))
             except (ValueError, TypeError, KeyError, AttributeError):
-                raise self._refused("the line was changed by hand", f"line {number}") from None
+                raise self._file_error("the line was changed by hand", f"line {number}") from None
             self.known[settings] = worth
 
-    def _refused(self, text: str, place: str | None = None) -> FormatError:
+    def _file_error(self, text: str, place: str | None = None) -> FormatError:
         return FormatError(text, file=str(self._path), place=place, remedy="choose another file for --keep")
 
     def add(self, settings: Settings, worth: Worth) -> None:
@@ -154,7 +154,7 @@ def _line(settings: Settings, worth: Worth) -> str:
     return json.dumps({**content, "checksum": _checksum(content)}, sort_keys=True)
 
 
-def _unlined(line: dict[str, Any]) -> tuple[Settings, Worth]:
+def _parse_line(line: dict[str, Any]) -> tuple[Settings, Worth]:
     """The content of a line.
 
     Raises

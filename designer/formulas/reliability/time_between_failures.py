@@ -25,32 +25,32 @@ JOB: Final = Constant(
 )
 
 
-def _counted(interruptions: int, time: float, note: str) -> Constant:
+def _from_count(interruptions: int, time: float, note: str) -> Constant:
     """Time between failures from a count of one run; other sites may see half or twice as many."""
     value = time / interruptions
     return Constant(value, value / 2, value * 2, "llama-3-2024", Status.PRIMARY, "s", note)
 
 
-def _assumed(hours: float, note: str) -> Constant:
+def _assumed_hours(hours: float, note: str) -> Constant:
     value = hours * _HOUR
     return Constant(value, value / 4, value * 4, "assumed-failures", Status.ASSUMED, "s", note)
 
 
 #: of one part of each kind that ``survive`` takes away [s]
 PARTS: Final[Mapping[str, Constant]] = {
-    "gpu": _counted(148 + 72 + 19 + 17 + 6 + 6, _GPU_TIME, "faulty, HBM3, SRAM, processor, silent errors, heat"),
-    "nic": _counted(7, _GPU_TIME, "one NIC for each GPU"),
-    "dpu": _assumed(1e6, "as a NIC with more in it"),
-    "server": _counted(
+    "gpu": _from_count(148 + 72 + 19 + 17 + 6 + 6, _GPU_TIME, "faulty, HBM3, SRAM, processor, silent errors, heat"),
+    "nic": _from_count(7, _GPU_TIME, "one NIC for each GPU"),
+    "dpu": _assumed_hours(1e6, "as a NIC with more in it"),
+    "server": _from_count(
         32 + 3 + 2 + 2 + 2 + 3 + 2, _SERVER_TIME, "maintenance, power, chassis, CPU, memory, SSD, boards"
     ),
-    "link": _counted(35, 3 * _GPU_TIME, "switch or cable; three tiers of links for each GPU"),
-    "switch": _assumed(3e5, "data sheets of fixed switches state 200,000 to 400,000 h"),
-    "nvswitch": _assumed(1e6, "one chip on a board"),
-    "pcie_switch": _assumed(1e6, "one chip on a board"),
-    "storage": _assumed(5e4, "a system with redundant parts, as a whole"),
-    "drive": _assumed(1e6, "0.9 % fail in a year"),
-    "feed": _assumed(1e5, "of two that supply a rack"),
+    "link": _from_count(35, 3 * _GPU_TIME, "switch or cable; three tiers of links for each GPU"),
+    "switch": _assumed_hours(3e5, "data sheets of fixed switches state 200,000 to 400,000 h"),
+    "nvswitch": _assumed_hours(1e6, "one chip on a board"),
+    "pcie_switch": _assumed_hours(1e6, "one chip on a board"),
+    "storage": _assumed_hours(5e4, "a system with redundant parts, as a whole"),
+    "drive": _assumed_hours(1e6, "0.9 % fail in a year"),
+    "feed": _assumed_hours(1e5, "of two that supply a rack"),
 }
 
 

@@ -20,7 +20,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     if not items:
         return None
     if len(items) > _MOST:
-        items = _merged(items)
+        items = _merge_lines(items)
     blocks: list[Block] = [_to_order(items)]
     cables = sum(b.cables for b in bundles(subject.stock))
     if cables:
@@ -53,7 +53,7 @@ def _to_order(items: list[BillLine]) -> Table:
             Row(
                 (
                     name,
-                    text(item.item if item.inside else _short(item.role), "muted"),
+                    text(item.item if item.inside else _shortened_role(item.role), "muted"),
                     text(f"{item.count:,}"),
                     muted(item.reason),
                     text(quantity(item.watts, "W")) if item.watts is not None else muted("–"),
@@ -122,7 +122,7 @@ def _next_steps(items: list[BillLine]) -> Follows:
     return Follows(tuple(follows))
 
 
-def _merged(items: list[BillLine]) -> list[BillLine]:
+def _merge_lines(items: list[BillLine]) -> list[BillLine]:
     """Lines of what has no type of the catalog, one a kind instead of one a name; cables of one rate together."""
     lines: dict[tuple[object, ...], list[BillLine]] = {}
     for item in items:
@@ -139,7 +139,7 @@ def _line(own: list[BillLine]) -> BillLine:
     return replace(first, model=model, role=f"{first.role} and {len(own) - 1:,} more", count=count, reason=reason)
 
 
-def _short(role: str) -> str:
+def _shortened_role(role: str) -> str:
     return role if len(role) <= 64 else role[:63] + "…"
 
 

@@ -121,10 +121,10 @@ def _follows(subjects: list[Subject], priced: bool) -> list[Text]:
     missing = [w.title for s in others for w in s.results if w.id not in {v.id for v in first.results}]
     if missing:
         found.append(rich(f"Only in one of them: {listed(list(dict.fromkeys(missing)))}."))
-    return found[:4] or [rich(_otherwise(subjects, priced))]
+    return found[:4] or [rich(_remaining_differences(subjects, priced))]
 
 
-def _otherwise(subjects: list[Subject], priced: bool) -> str:
+def _remaining_differences(subjects: list[Subject], priced: bool) -> str:
     """What follows where no workload says which design is held back by what."""
     first, *others = subjects
     pairs = [pair for other in others for pair in pairings(first, other)]

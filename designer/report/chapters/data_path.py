@@ -20,7 +20,7 @@ from designer.sources import Status
 
 def build(context: Context, subject: Subject) -> Chapter | None:
     """The chapter; None where nothing moves."""
-    result = _chosen(subject)
+    result = _selected_flows(subject)
     if result is None:
         return None
     path = _hops(subject, result)
@@ -41,7 +41,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     return answer_chapter(context, subject, "data-path", "Data path", question, moves, first=[drawn])
 
 
-def _chosen(subject: Subject) -> WorkloadResult | None:
+def _selected_flows(subject: Subject) -> WorkloadResult | None:
     moves = [w for w in subject.of_kind("transfer") if w.n_flows]
     return next((w for w in moves if "storage" in w.id), next(iter(moves), None))
 

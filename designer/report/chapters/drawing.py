@@ -18,7 +18,7 @@ _MOST_SWITCHES = 14
 
 def build(context: Context, subject: Subject) -> Chapter:
     """The chapter."""
-    shown = _shown(subject)
+    shown = _drawn_workload(subject)
     together, cables = gathered(subject.stock)
     blocks: list[Block] = [
         Drawing(
@@ -71,7 +71,7 @@ def build(context: Context, subject: Subject) -> Chapter:
         )
         blocks.append(Table("Ports", heads, tuple(switches), aside))
     else:
-        blocks.append(_inside(subject))
+        blocks.append(_contents_text(subject))
     blocks.append(_follows(subject, shown))
     return Chapter(
         context.key("drawing", subject),
@@ -84,7 +84,7 @@ def build(context: Context, subject: Subject) -> Chapter:
     )
 
 
-def _shown(subject: Subject) -> WorkloadResult | None:
+def _drawn_workload(subject: Subject) -> WorkloadResult | None:
     """The workload whose load is drawn: the one that most of the drawing carries."""
     loads = subject.analysis.loads
     known = [w for w in subject.results if w.id in loads]
@@ -100,15 +100,15 @@ def _title(subject: Subject, shown: WorkloadResult | None) -> str:
     if shown is None or not shown.binding:
         if not gpus:
             units = sentence(in_words(_units(subject), "unit"))
-            return f"{units} {'is' if _units(subject) == 1 else 'are'} {_on(n)}"
+            return f"{units} {'is' if _units(subject) == 1 else 'are'} {_caption(n)}"
         stand = "is" if gpus == 1 else "are"
-        return f"{sentence(counted(gpus, 'accelerator'))} {stand} in {in_words(_units(subject), 'unit')} {_on(n)}"
+        return f"{sentence(counted(gpus, 'accelerator'))} {stand} in {in_words(_units(subject), 'unit')} {_caption(n)}"
     name = continued(short_of(shown.binding, subject.design))
     where = f"{counted(gpus, 'GPU')}" + (f", {counted(n, 'network cable')}" if n else ", no network cable")
     return f"{where}: the narrow place is {name}"
 
 
-def _on(cables: int) -> str:
+def _caption(cables: int) -> str:
     return f"on {counted(cables, 'cable')}" if cables else "without a network cable"
 
 
@@ -153,7 +153,7 @@ def _switches(subject: Subject) -> tuple[list[Row], int]:
     return found, len(rows)
 
 
-def _inside(subject: Subject) -> Table:
+def _contents_text(subject: Subject) -> Table:
     """What is in the drawing, where there is no network to describe."""
     rows = []
     for unit in subject.stock.classes[:6]:

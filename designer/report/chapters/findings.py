@@ -33,7 +33,7 @@ def build(context: Context, subject: Subject) -> Chapter:
     every = [f for f in subject.findings if f.code != "ASSERT-UNEVALUATED"]
     every += [f for f in stated.findings if (f.code, f.text) not in known]
     every.sort(key=lambda f: order.index(f.severity))
-    folded = _folded(every)
+    folded = _fold_findings(every)
     blocks: list[Block] = []
     if every:
         heads = (Head("Severity"), Head("Rule"), Head("Finding"), Head("Remedy"))
@@ -89,7 +89,7 @@ def build(context: Context, subject: Subject) -> Chapter:
     )
 
 
-def _folded(findings: list[Finding]) -> list[tuple[Finding, int]]:
+def _fold_findings(findings: list[Finding]) -> list[tuple[Finding, int]]:
     """Findings that differ in the numbers of what they name alone, once, with how many there are."""
     found: dict[tuple[str, str], tuple[Finding, int]] = {}
     for finding in findings:

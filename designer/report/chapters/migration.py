@@ -27,7 +27,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         lanes = _lanes(w, subject)
         if not lanes:
             continue
-        served = _served(w, subject)
+        served = _served_models(w, subject)
         end = next((w.metrics[t] for t in _TIMES if t in w.metrics), None)
         note = rich(_NOTE + (_SERVED_NOTE if served else ""))
         drawn.append(Drawing(gantt([*lanes, *served], end), f"Who moves when in {w.title}", w.title, note=note))
@@ -63,7 +63,7 @@ def _lanes(w: WorkloadResult, subject: Subject) -> list[Lane]:
     return found
 
 
-def _served(w: WorkloadResult, subject: Subject) -> list[Lane]:
+def _served_models(w: WorkloadResult, subject: Subject) -> list[Lane]:
     """Served models in machines that move: when they are paused."""
     table = w.tables.get("stands_still")
     found: list[Lane] = []

@@ -17,7 +17,7 @@ def build(context: Context) -> Chapter:
     for n, source in enumerate(context.sources, start=1):
         link = source.url if source.url.startswith(("https://", "http://")) else ""
         title = Span(source.title, "strong", link=link)
-        place = _short(" · ".join(p for p in (source.publisher, source.locator) if p))
+        place = _shortened(" · ".join(p for p in (source.publisher, source.locator) if p))
         rows.append(
             Row(
                 (
@@ -53,7 +53,7 @@ def build(context: Context) -> Chapter:
     )
 
 
-def _short(place: str) -> str:
+def _shortened(place: str) -> str:
     return place if len(place) <= _PLACE else place[:_PLACE].rsplit(" ", 1)[0] + " …"
 
 

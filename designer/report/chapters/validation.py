@@ -158,11 +158,11 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     blocks: list[Block] = [_by_kind(used, here)]
     near = nearest(kinds, here, _SHOWN)
     if near:
-        blocks.append(_nearest(near, here))
+        blocks.append(_nearest_group(near, here))
     blocks.append(_by_area())
     follows: list[Text] = []
     if unmeasured:
-        names = listed([_named(kind).lower() for kind in unmeasured])
+        names = listed([_group_name(kind).lower() for kind in unmeasured])
         follows.append(
             rich(f"No measurement of {names} is among the records: measure before you rely on those figures.")
         )
@@ -173,7 +173,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         follows.append(rich(f"Nothing among the records was measured on {names}."))
     elsewhere = [kind for kind in kinds if kind not in unmeasured and not any(r.kind == kind for r in same)]
     if same and elsewhere:
-        names = listed([_named(kind).lower() for kind in elsewhere])
+        names = listed([_group_name(kind).lower() for kind in elsewhere])
         follows.append(
             rich(f"Nobody among the records measured {names} on these accelerators: other machines stand in.")
         )
@@ -195,7 +195,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     else:
         title = f"On {counted(found.points, 'measurement')} of such work on {whose} predictions are"
         title += f" {percent(found.error, 1)} off"
-        title += f"; {_held(found, chosen)}"
+        title += f"; {_count_inside_bands(found, chosen)}"
     return Chapter(
         context.key("validation", subject),
         "Validation",
@@ -211,7 +211,7 @@ def build(context: Context, subject: Subject) -> Chapter | None:
     )
 
 
-def _held(found: Score, chosen: Sequence[Record]) -> str:
+def _count_inside_bands(found: Score, chosen: Sequence[Record]) -> str:
     """How many lie in their bands, of those that can: a limit has no band to lie in."""
     banded = [record.inside for record in chosen if record.inside is not None]
     limits = found.points - len(banded)
@@ -239,7 +239,7 @@ def _title(subject: Subject, type_id: str) -> str:
     return found.title if found is not None else type_id
 
 
-def _named(kind: str) -> str:
+def _group_name(kind: str) -> str:
     found = workload_kinds().get(kind)
     return found.title if found is not None else kind
 
@@ -257,7 +257,9 @@ def _by_kind(used: Mapping[str, int], here: set[str]) -> Table:
     for kind, count in used.items():
         like = [record for record in records() if record.kind == kind]
         same = [record for record in like if here & set(record.accelerators)]
-        rows.append(Row((strong(_named(kind)), text(f"{count:,}"), muted("these accelerators"), *_cells(score(same)))))
+        rows.append(
+            Row((strong(_group_name(kind)), text(f"{count:,}"), muted("these accelerators"), *_cells(score(same))))
+        )
         rows.append(Row(((), (), muted("any accelerators"), *_cells(score(like)))))
     heads = (
         Head("Workload"),
@@ -271,7 +273,7 @@ def _by_kind(used: Mapping[str, int], here: set[str]) -> Table:
     return Table("What this design runs, where it was measured", heads, tuple(rows))
 
 
-def _nearest(found: Sequence[Record], here: set[str]) -> Table:
+def _nearest_group(found: Sequence[Record], here: set[str]) -> Table:
     rows: list[Row] = []
     own = sum(bool(here & set(record.accelerators)) for record in found)
     for number, record in enumerate(found):
@@ -286,7 +288,7 @@ def _nearest(found: Sequence[Record], here: set[str]) -> Table:
             Row(
                 (
                     strong(record.design),
-                    muted(_named(record.kind)),
+                    muted(_group_name(record.kind)),
                     text(metric_title(record.metric)),
                     text(quantity(record.measured, record.unit)),
                     text(quantity(record.predicted, record.unit)),

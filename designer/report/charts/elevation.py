@@ -39,13 +39,13 @@ def _runs(units: Sequence[Placed]) -> Iterator[list[Placed]]:
         last = found[-1] if found else None
         goes_on = last is not None and last.at + last.height == unit.at and _stem(last) == _stem(unit)
         if not goes_on:
-            yield from _gathered(found)
+            yield from _gather_units(found)
             found = []
         found.append(unit)
-    yield from _gathered(found)
+    yield from _gather_units(found)
 
 
-def _gathered(run: list[Placed]) -> Iterator[list[Placed]]:
+def _gather_units(run: list[Placed]) -> Iterator[list[Placed]]:
     if len(run) >= _RUN and all(u.height < _ROOMY for u in run):
         yield run
     else:
@@ -59,7 +59,7 @@ def _stem(unit: Placed) -> tuple[str, str, float, bool]:
     return unit.kind, named[1] if named else unit.name, unit.height, unit.height_known
 
 
-def _many(sheet: Chart, run: list[Placed], x: float, bottom: float, wide: float) -> None:
+def _draw_racks(sheet: Chart, run: list[Placed], x: float, bottom: float, wide: float) -> None:
     first, last = run[0], run[-1]
     y = bottom - (last.at - 1 + last.height) * UNIT
     high = (last.at + last.height - first.at) * UNIT
@@ -113,12 +113,12 @@ def _front(
             sheet.text(x + 9, middle, fixture.name, "muted", size=_LOW, room=wide - 18)
     for run in runs:
         if len(run) > 1:
-            _many(sheet, run, x, bottom, wide)
+            _draw_racks(sheet, run, x, bottom, wide)
         else:
-            _one(sheet, run[0], x, bottom, wide)
+            _draw_rack(sheet, run[0], x, bottom, wide)
 
 
-def _one(sheet: Chart, unit: Placed, x: float, bottom: float, wide: float) -> None:
+def _draw_rack(sheet: Chart, unit: Placed, x: float, bottom: float, wide: float) -> None:
     y = bottom - (unit.at - 1 + unit.height) * UNIT
     sheet.panel(
         x + 3,
@@ -152,12 +152,12 @@ def front(rack: Rack, width: float) -> Picture:
     sheet = Chart(width)
     wide, bottom = width - GUTTER - 1, HEAD + rack.height * UNIT
     sheet.text(GUTTER, 12, rack.name, bold=True, room=wide)
-    sheet.text(GUTTER, 26, _filled(rack, " rated" if not rack.power else ""), "muted", size=SMALL, room=wide)
+    sheet.text(GUTTER, 26, _filled_units(rack, " rated" if not rack.power else ""), "muted", size=SMALL, room=wide)
     _front(sheet, rack, GUTTER, bottom, wide, ([unit] for unit in rack.units))
     return sheet.picture(bottom + 4, rack.name)
 
 
-def _filled(rack: Rack, rated: str = " rated") -> str:
+def _filled_units(rack: Rack, rated: str = " rated") -> str:
     power = f"{quantity(rack.watts, 'W')}{rated}" if rack.watts else "power not stated"
     limit = f" of {quantity(rack.power, 'W')}" if rack.power and rack.watts else ""
     return f"{rack.used:g} of {rack.height:g} U · {power}{limit}"
@@ -177,7 +177,7 @@ def elevation(kinds: Sequence[tuple[Rack, int]]) -> Picture:
         x = 20.0 + k * (wide + 22.0 + gap)
         title = rack.name if equal == 1 else f"{rack.name} and {equal - 1:,} like it"
         sheet.text(x, 12, title, bold=True, room=wide + 20)
-        sheet.text(x, 26, _filled(rack), "muted", size=SMALL, room=wide + 24)
+        sheet.text(x, 26, _filled_units(rack), "muted", size=SMALL, room=wide + 24)
         _front(sheet, rack, x, bottom, wide, _runs(rack.units), tallest)
     if len(kinds) > len(shown):
         sheet.text(0, bottom + 16, f"and {counted(len(kinds) - len(shown), 'kind')} of rack more", "muted", size=SMALL)

@@ -34,13 +34,13 @@ def charts(subject: Subject, results: Sequence[WorkloadResult], names: Sequence[
         made = ((kinds[name].build(subject.design, subject.analysis, w), w.title) for w in results)
         first = next(((figure, title) for figure, title in made if figure is not None and not figure.bars), None)
         if first is not None:
-            drawn += [_drawing(one, first[1]) for one in _apart(first[0])]
+            drawn += [_draw_figure(one, first[1]) for one in _split_by_scale(first[0])]
     drawn = drawn[:most]
     pairs = [drawn[k : k + 2] for k in range(0, len(drawn), 2)]
     return [SideBySide((pair[0],), tuple(pair[1:])) if len(pair) > 1 else pair[0] for pair in pairs]
 
 
-def _apart(figure: Figure) -> list[Figure]:
+def _split_by_scale(figure: Figure) -> list[Figure]:
     """A figure whose lines can be read on one scale, or one for each line."""
     kept = [line for line in figure.lines if len(line.x) > 1]
     tops = [max(line.y) for line in kept]
@@ -52,7 +52,7 @@ def _apart(figure: Figure) -> list[Figure]:
     ]
 
 
-def _drawing(figure: Figure, title: str) -> Drawing:
+def _draw_figure(figure: Figure, title: str) -> Drawing:
     across = max(v for line in figure.lines for v in line.x)
     up = max(v for line in figure.lines for v in (*line.y, *line.high))
     alone = len(figure.lines) == 1

@@ -116,14 +116,14 @@ def _names(sheet: Chart, traces: Sequence[Trace], x: Scale, y: Scale, width: flo
             (x.at(trace.x[k]) - wide / 2 - (12 if k == len(trace.x) - 1 else 0), y.at(trace.y[k]) + side)
             for k, side in places
         ]
-        for corner, base in (*corners, *_around(trace, x, y, wide)):
+        for corner, base in (*corners, *_label_places(trace, x, y, wide)):
             at = min(width - wide, max(x.start, corner))
             box = (at, base - 9, wide, 12.0)
             if (
                 base < 22
                 or base > y.start - 2
-                or any(_over(box, other) for other in taken)
-                or _crossed(box, traces, x, y)
+                or any(_overlaps(box, other) for other in taken)
+                or _is_crossed(box, traces, x, y)
             ):
                 continue
             taken.append(box)
@@ -131,7 +131,7 @@ def _names(sheet: Chart, traces: Sequence[Trace], x: Scale, y: Scale, width: flo
             break
 
 
-def _around(trace: Trace, x: Scale, y: Scale, wide: float) -> list[tuple[float, float]]:
+def _label_places(trace: Trace, x: Scale, y: Scale, wide: float) -> list[tuple[float, float]]:
     """Places for the name of a line with few points: left of it, above or below, from its end down."""
     points = [(x.at(a), y.at(b)) for a, b in zip(trace.x, trace.y, strict=True)]
     found: list[tuple[float, float]] = []
@@ -142,11 +142,11 @@ def _around(trace: Trace, x: Scale, y: Scale, wide: float) -> list[tuple[float, 
     return found
 
 
-def _over(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+def _overlaps(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
     return a[0] < b[0] + b[2] + 4 and b[0] < a[0] + a[2] + 4 and a[1] < b[1] + b[3] and b[1] < a[1] + a[3]
 
 
-def _crossed(box: tuple[float, float, float, float], traces: Sequence[Trace], x: Scale, y: Scale) -> bool:
+def _is_crossed(box: tuple[float, float, float, float], traces: Sequence[Trace], x: Scale, y: Scale) -> bool:
     """True if a line runs through the box."""
     for trace in traces:
         points = [(x.at(a), y.at(b)) for a, b in zip(trace.x, trace.y, strict=True)]

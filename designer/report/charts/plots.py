@@ -73,11 +73,11 @@ def _plot(sheet: Chart, figure: Figure, left: float, top: float, colours: Palett
     for value in x.ticks(_TICKS, figure.x.unit, _APART):
         at = x.at(value)
         sheet.line(((at, top), (at, bottom)), surface["grid"])
-        sheet.text(at, bottom + 16, _said(value, figure.x), muted, size=_TEXT, anchor="middle")
+        sheet.text(at, bottom + 16, _escape_text(value, figure.x), muted, size=_TEXT, anchor="middle")
     for value in y.ticks(_TICKS, figure.y.unit, _APART):
         at = y.at(value)
         sheet.line(((left, at), (right, at)), surface["grid"])
-        sheet.text(left - 6, at + 4, _said(value, figure.y), muted, size=_TEXT, anchor="end")
+        sheet.text(left - 6, at + 4, _escape_text(value, figure.y), muted, size=_TEXT, anchor="end")
     sheet.text(middle, bottom + 34, figure.x.title, ink, size=_TEXT, anchor="middle")
     sheet.text(left, top - 7, figure.y.title, muted, size=_TEXT)
     for line in figure.lines:
@@ -100,7 +100,7 @@ def _scale(figure: Figure, side: int, start: float, length: float) -> Scale:
     return Scale(*((10.0**low, 10.0**high) if axis.log else (low, high)), start, length, log=axis.log)
 
 
-def _said(value: float, axis: Axis) -> str:
+def _escape_text(value: float, axis: Axis) -> str:
     return format_si(value, axis.unit or "1")
 
 

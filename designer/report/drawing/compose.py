@@ -36,13 +36,13 @@ def elements_of(batch: Batch) -> Iterator[Element]:
     if not len(batch):
         return
     if isinstance(batch, Rects):
-        fill, opacity = _shown(batch.fill)
+        fill, opacity = _colour_and_opacity(batch.fill)
         for x, y, width, height in batch.rects.tolist():
             yield Panel(x, y, width, height, 0, fill, opacity=opacity)
     elif isinstance(batch, Boxes):
         yield from _boxes(batch)
     elif isinstance(batch, Lines):
-        colour, opacity = _shown(batch.colour)
+        colour, opacity = _colour_and_opacity(batch.colour)
         for points in _chains(batch.lines):
             yield Stroke(points, colour, batch.width, False, bool(batch.dash), opacity, batch.dash or DASH)
     elif isinstance(batch, Glyphs):
@@ -53,8 +53,8 @@ def elements_of(batch: Batch) -> Iterator[Element]:
 
 
 def _boxes(batch: Boxes) -> Iterator[Panel]:
-    fill, opacity = _shown(batch.fill)
-    edge, _ = _shown(batch.edge)
+    fill, opacity = _colour_and_opacity(batch.fill)
+    edge, _ = _colour_and_opacity(batch.edge)
     # the edge lies within the box
     inset = batch.edge_width / 2
     radius = max(0.0, batch.radius - inset)
@@ -86,6 +86,6 @@ def _labels(batch: Labels) -> Iterator[Label]:
         yield Label(floor(x + 0.5), floor(baseline + 0.5), text, label.px, label.colour, label.bold)
 
 
-def _shown(colour: str) -> tuple[str, float]:
+def _colour_and_opacity(colour: str) -> tuple[str, float]:
     """``#rrggbbaa`` as colour and opacity."""
     return colour[:7], int(colour[7:9], 16) / 255 if len(colour) == 9 else 1.0

@@ -91,7 +91,7 @@ class _Painter:
             elif isinstance(element, Label):
                 self._label(element)
             elif isinstance(element, Area):
-                corners = [self._at(x, y) for x, y in element.points]
+                corners = [self._font_at(x, y) for x, y in element.points]
                 self.draw.polygon(corners, fill=self._colour(element.fill, element.opacity))
             else:
                 self._glyph(element)
@@ -100,7 +100,7 @@ class _Painter:
         self, mark: Panel | Stroke, colour: str, opacity: float, points: Sequence[Point], reach: float = 0.0
     ) -> None:
         """Something one sees through, by a mask of its shape."""
-        corners = [self._at(x, y) for x, y in points]
+        corners = [self._font_at(x, y) for x, y in points]
         margin = reach * self.scale + 2
         left, top = (max(0, floor(min(p[k] for p in corners) - margin)) for k in (0, 1))
         right, low = (min(self.image.size[k], ceil(max(p[k] for p in corners) + margin)) for k in (0, 1))
@@ -115,7 +115,7 @@ class _Painter:
         self.draw, self.corner, self.ink = canvas, (0, 0), None
         self.image.paste(rgb(colour), (left, top), mask)
 
-    def _at(self, x: float, y: float) -> Point:
+    def _font_at(self, x: float, y: float) -> Point:
         left, top = self.corner
         return (x - self.picture.x) * self.scale - left, (y - self.picture.y) * self.scale - top
 
@@ -127,8 +127,8 @@ class _Painter:
     def _panel(self, panel: Panel) -> None:
         # the edge reaches to both sides of the outline; the last pixel belongs to a rectangle
         reach = panel.stroke_width / 2 if panel.stroke else 0.0
-        left, top = self._at(panel.x - reach, panel.y - reach)
-        right, low = self._at(panel.x + panel.width + reach, panel.y + panel.height + reach)
+        left, top = self._font_at(panel.x - reach, panel.y - reach)
+        right, low = self._font_at(panel.x + panel.width + reach, panel.y + panel.height + reach)
         radius = min(panel.radius, panel.width / 2, panel.height / 2)
         self.draw.rounded_rectangle(
             (left, top, max(left, right - 1), max(top, low - 1)),
@@ -145,7 +145,10 @@ class _Painter:
 
     def _line(self, points: list[Point], colour: tuple[int, int, int] | int, width: float) -> None:
         self.draw.line(
-            [self._at(x, y) for x, y in points], fill=colour, width=max(1, round(width * self.scale)), joint="curve"
+            [self._font_at(x, y) for x, y in points],
+            fill=colour,
+            width=max(1, round(width * self.scale)),
+            joint="curve",
         )
 
     def _label(self, label: Label) -> None:
@@ -155,7 +158,7 @@ class _Painter:
             font = self.known[label.bold, size] = self.fonts.truetype(str(font_file(label.bold)), size)
         anchor = {"start": "ls", "middle": "ms", "end": "rs"}[label.anchor]
         self.draw.text(
-            self._at(label.x, label.y), label.text, fill=self._colour(label.colour), font=font, anchor=anchor
+            self._font_at(label.x, label.y), label.text, fill=self._colour(label.colour), font=font, anchor=anchor
         )
 
     def _glyph(self, mark: Glyph) -> None:
@@ -165,7 +168,7 @@ class _Painter:
             for points in flat_outline(outline.commands):
                 placed = [(mark.x + x * factor, mark.y + y * factor) for x, y in points]
                 if outline.filled:
-                    self.draw.polygon([self._at(x, y) for x, y in placed], fill=colour)
+                    self.draw.polygon([self._font_at(x, y) for x, y in placed], fill=colour)
                 self._line(placed, colour, LINE * factor)
 
 

@@ -57,7 +57,7 @@ def to_html(report: Report) -> str:
         "kind": _kind,
         "sign": writer.sign,
     }
-    environment.filters["said"] = _said
+    environment.filters["said"] = _safe_text
     page = environment.get_template("page.html.jinja")
     return page.render(
         report=report,
@@ -92,7 +92,7 @@ def _font(name: str) -> str:
     return base64.b64encode((assets() / "fonts" / f"{name}.woff2").read_bytes()).decode("ascii")
 
 
-def _said(text: str) -> str:
+def _safe_text(text: str) -> str:
     """Text of others, without what would be obeyed instead of shown."""
     return shortened(harmless(text), _LONGEST)
 
@@ -113,12 +113,12 @@ class _Writer:
 
     def whole(self, title: str) -> Any:
         """A title, in which names such as ``8-GPU`` and ``DGX-1`` are not broken at their hyphens."""
-        pieces = _PRODUCT.split(_said(title))
+        pieces = _PRODUCT.split(_safe_text(title))
         kept = self.markup('<span class="whole">{}</span>')
         return self.markup("").join(kept.format(p) if n % 2 else self.markup.escape(p) for n, p in enumerate(pieces))
 
     def _span(self, span: Span) -> Any:
-        body = self.markup.escape(_said(span.text))
+        body = self.markup.escape(_safe_text(span.text))
         if span.sign:
             body = self.markup('<span class="v">{}{}</span>').format(self.sign(span.sign), body)
         if span.link.startswith(_SAFE_LINKS):
@@ -150,7 +150,7 @@ class _Writer:
         def ink(name: str) -> str:
             return f"var(--{name})" if name in INKS or name in known else "currentColor"
 
-        return self.markup(inline_svg(recoloured(picture, ink), f"d{self.count}-", _said(stated), kind))
+        return self.markup(inline_svg(recoloured(picture, ink), f"d{self.count}-", _safe_text(stated), kind))
 
 
 # Small signs in front of words: verdicts and how sure a value is. They differ in shape, not in colour alone.

@@ -82,13 +82,13 @@ class _Margins:
     def cover(self, canvas: Any, document: Any) -> None:
         """The foot of the first page."""
         del document
-        with _saved(canvas, "Inter", self._book.colour("muted")):
+        with _small_text(canvas, "Inter", self._book.colour("muted")):
             canvas.drawString(_LEFT, 30, self._book.report.foot)
 
     def begin_page(self, canvas: Any, document: Any) -> None:
         """The foot, and the title of the report at the head."""
         self.cover(canvas, document)
-        with _saved(canvas, "Inter", self._book.colour("muted")):
+        with _small_text(canvas, "Inter", self._book.colour("muted")):
             name = fitted_text(f"{said(self._book.report.title)} · Design report", 7.2, 240)
             canvas.drawString(_LEFT, _head(document.pageTemplate.pagesize), name)
 
@@ -96,7 +96,7 @@ class _Margins:
         """The number of the page, and the chapters on it at the head of all but the first."""
         number = canvas.getPageNumber()
         wide, high = document.pageTemplate.pagesize
-        with _saved(canvas, "Inter-SemiBold", self._book.colour("ink")):
+        with _small_text(canvas, "Inter-SemiBold", self._book.colour("ink")):
             canvas.drawRightString(wide - _RIGHT, 30, f"{number} / {self._pages or number}")
             if number > 1:
                 canvas.setFont("Inter", 7.2)
@@ -106,7 +106,7 @@ class _Margins:
 
 
 @contextmanager
-def _saved(canvas: Any, font: str, colour: Any) -> Generator[None]:
+def _small_text(canvas: Any, font: str, colour: Any) -> Generator[None]:
     """Small text in a font and a colour, which the canvas forgets afterwards."""
     canvas.saveState()
     canvas.setFont(font, 7.2)
@@ -158,7 +158,9 @@ class _Book(Blocks):
                 title = f"{number}  {chapter.topic}: {chapter.title}" if number else chapter.title
                 self.canv.addOutlineEntry(said(title)[:200], chapter.key, 0, False)
                 if number:
-                    about = f"  ·  {said(chapter.about.split(' · ')[0])}" if _several(report) and chapter.about else ""
+                    about = (
+                        f"  ·  {said(chapter.about.split(' · ')[0])}" if _side_by_side(report) and chapter.about else ""
+                    )
                     topic = escape(chapter.topic)
                     asked = quiet(chapter.question + about, 0.92)
                     text = f"<b>{number}</b>&nbsp;&nbsp;&nbsp;<b>{topic}</b>&nbsp;&nbsp;&nbsp;{asked}"
@@ -217,7 +219,7 @@ class _Book(Blocks):
             made = self._chapter(number, chapter, width)
             # a chapter that fits below the one before goes there; a long one begins where much of a page is left
             whole = self._height(made, width) + _BETWEEN
-            room = min(whole, max(_FRAME * _ENOUGH, self._opening(made, width))) if number > 1 else _FRAME
+            room = min(whole, max(_FRAME * _ENOUGH, self._opening_height(made, width))) if number > 1 else _FRAME
             story += [p.PageBreak() if number == 1 else p.CondPageBreak(room), *made]
         return story + self._sheets()
 
@@ -276,7 +278,7 @@ class _Book(Blocks):
             after = one.getSpaceAfter()
         return total
 
-    def _opening(self, made: list[Any], width: float) -> float:
+    def _opening_height(self, made: list[Any], width: float) -> float:
         """The title of a chapter with the first that is below it, as far as that is not divided [pt]."""
         kinds = [type(one).__name__ for one in made]
         first = next((k for k, kind in enumerate(kinds) if k > 1 and kind != "Paragraph"), len(made) - 1)
@@ -338,5 +340,5 @@ def _head(page: tuple[float, float]) -> float:
     return high - (32 if wide > high else 46)
 
 
-def _several(report: Report) -> bool:
+def _side_by_side(report: Report) -> bool:
     return any(name == "Design B" for name, _ in report.facts)

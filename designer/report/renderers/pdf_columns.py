@@ -23,7 +23,7 @@ def column_widths(block: Table, width: float, size: float) -> list[float]:
     least: list[float] = []
     headed: list[float] = []
     for k, head in enumerate(block.heads):
-        longest, word = _asked(head.title, size * 0.92, True)
+        longest, word = _text_widths(head.title, size * 0.92, True)
         heading = word + 2
         longest = max(min(longest, 62.0) if head.align == "right" else longest, heading)
         for row in block.rows[:200]:
@@ -33,7 +33,7 @@ def column_widths(block: Table, width: float, size: float) -> list[float]:
             if isinstance(cell, Picture):
                 longest, word = max(longest, min(cell.width, 110.0) * UNIT), max(word, 40.0)
                 continue
-            whole, piece = _asked(plain(cell), size, any(s.style in ("strong", "alarm") for s in cell))
+            whole, piece = _text_widths(plain(cell), size, any(s.style in ("strong", "alarm") for s in cell))
             signed = 15.0 if any(s.sign for s in cell) else 0.0
             whole, piece = whole + signed, piece + signed
             longest = max(longest, whole)
@@ -58,7 +58,7 @@ def column_widths(block: Table, width: float, size: float) -> list[float]:
     return [a * width / sum(headed) for a in headed]
 
 
-def _asked(text: str, size: float, bold: bool) -> tuple[float, float]:
+def _text_widths(text: str, size: float, bold: bool) -> tuple[float, float]:
     """Width of a whole text and of its longest word."""
     text = text[:300]
     return text_width(text, size, bold), max((text_width(w, size, bold) for w in re.split(r"[ \n]", text)), default=0.0)

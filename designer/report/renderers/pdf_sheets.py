@@ -82,7 +82,9 @@ def sheets_of(picture: Picture, shown: float) -> list[Sheet]:
         if scale >= wanted * _LESS:
             boxes = np.array([_box(e) for e in picture.elements if isinstance(e, Panel | Label)]).reshape(-1, 4)
             # a little smaller, where that leaves room for what a cut would go through
-            tried = [_divided(picture, boxes, s, (columns, rows), area) for s in (min(scale, wanted), wanted * _LESS)]
+            tried = [
+                _divide_sheets(picture, boxes, s, (columns, rows), area) for s in (min(scale, wanted), wanted * _LESS)
+            ]
             return min(tried, key=lambda sheets: _divided_boxes(boxes, sheets))
     return []
 
@@ -96,7 +98,7 @@ def _divided_boxes(boxes: Float, sheets: list[Sheet]) -> int:
     return int((~whole).sum())
 
 
-def _divided(
+def _divide_sheets(
     picture: Picture, boxes: Float, scale: float, count: tuple[int, int], area: tuple[float, float]
 ) -> list[Sheet]:
     columns, rows = count

@@ -64,7 +64,7 @@ def to_viewer(design: Design, analysis: Analysis | None = None) -> str:
     environment: Any = jinja2.Environment(
         loader=jinja2.PackageLoader("designer.report.renderers", "."), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters["said"] = _said
+    environment.filters["said"] = _safe_text
     colours: Colours = {}
     views: list[_View] = []
     used = 0
@@ -169,7 +169,7 @@ def _hover(design: Design, geometry: Geometry, loads: Loads | None) -> Iterator[
     for w in range(geometry.n_connections):
         route = geometry.connection_route[w]
         path = "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in route[: many[w]])
-        yield f'<path class="h" d="{path}" data-t={quoteattr(_said(_connection(geometry, loads, w)))}/>'
+        yield f'<path class="h" d="{path}" data-t={quoteattr(_safe_text(_connection(geometry, loads, w)))}/>'
     for box in range(len(geometry)):
         x, y, width, height = geometry.rect[box].tolist()
         if geometry.is_container[box]:
@@ -180,7 +180,7 @@ def _hover(design: Design, geometry: Geometry, loads: Loads | None) -> Iterator[
         text = _box(design, geometry, box)
         yield (
             f'<rect class="h" x="{x:.0f}" y="{y:.0f}" width="{width:.0f}" height="{height:.0f}"{group}'
-            f" data-t={quoteattr(_said(text))}/>"
+            f" data-t={quoteattr(_safe_text(text))}/>"
         )
 
 
@@ -218,5 +218,5 @@ def _box(design: Design, geometry: Geometry, box: int) -> str:
     return "\n".join(lines)
 
 
-def _said(text: str) -> str:
+def _safe_text(text: str) -> str:
     return shortened(harmless(text), _LONGEST).encode("utf-8", "replace").decode()

@@ -144,24 +144,24 @@ def priced(
         elif covered and (product or price is None):
             found.append(Priced(item, None, within=True))
             continue
-        found.append(Priced(item, price, _expired(price, today)))
+        found.append(Priced(item, price, _is_expired(price, today)))
     cables = [line for line in found if line.item.part.startswith(_CABLE)]
     if any(line.price is None for line in cables):
         found = [line for line in found if line not in cables]
-        found += [_ordered(line, prices, today) for line in order(design, media, spares)]
+        found += [_ordered_lines(line, prices, today) for line in order(design, media, spares)]
     return found
 
 
-def _ordered(line: OrderLine, prices: Mapping[str, Price], today: datetime.date | None) -> Priced:
+def _ordered_lines(line: OrderLine, prices: Mapping[str, Price], today: datetime.date | None) -> Priced:
     price = next((p for name in line.prices if (p := prices.get(name.lower())) is not None), None)
     model = line.title if math.isnan(line.length) else f"{line.title}, {line.length:g}\u00a0m"
     reason = f"{line.links:,} links and {line.spares:,} spares"
     part = line.part or line.prices[0]
     item = BillLine(line.item, model, line.role, part, line.count + line.spares, reason, line.watts)
-    return Priced(item, price, _expired(price, today))
+    return Priced(item, price, _is_expired(price, today))
 
 
-def _expired(price: Price | None, today: datetime.date | None) -> bool:
+def _is_expired(price: Price | None, today: datetime.date | None) -> bool:
     if price is None or today is None or not price.valid_until:
         return False
     try:

@@ -173,7 +173,7 @@ def _serve(stock: Inventory, bundle: Bundle, where: _Places, media: Media, found
 
 def _end(stock: Inventory, parts: Int, rate: float) -> _End:
     part, unit = stock.net.part(int(parts[0])), stock.net.part(int(stock.unit[parts[0]]))
-    stated = _stated(stock.design, part, "connector")
+    stated = _value_of(stock.design, part, "connector")
     connector = str(stated.value) if stated is not None else ""
     ports = _number(stock.design, part, "ports") or 1.0
     port = _number(stock.design, part, "port_bandwidth_per_direction") or rate
@@ -183,7 +183,7 @@ def _end(stock: Inventory, parts: Int, rate: float) -> _End:
     return _End(connector, links, stock.unit[parts] if shared else parts)
 
 
-def _stated(design: Design, part: Part, name: str) -> Quantity | None:
+def _value_of(design: Design, part: Part, name: str) -> Quantity | None:
     """A value of a part; that of the catalog where the design's own copy of the type does not have it."""
     found = design.quantity(part, name)
     if found is not None or not part.type or part.type not in load_catalog():
@@ -192,7 +192,7 @@ def _stated(design: Design, part: Part, name: str) -> Quantity | None:
 
 
 def _number(design: Design, part: Part, name: str) -> float | None:
-    stated = _stated(design, part, name)
+    stated = _value_of(design, part, name)
     return value_of(part.kind, name, stated) if stated is not None else None
 
 
@@ -217,7 +217,7 @@ class _Served:
         for one, other, splits in self._pairs():
             self._by_modules(one, other, splits)
         kind = self.bundle.definition.kind
-        for length in np.unique(sold := _sold(LENGTHS, self.lengths[self.rest])).tolist():
+        for length in np.unique(sold := _next_length(LENGTHS, self.lengths[self.rest])).tolist():
             n = int((sold == length).sum()) if not math.isnan(length) else int(np.isnan(sold).sum())
             count, roles = self.found.unknown.get((kind, self.bundle.rate, length), (0, []))
             self.found.unknown[kind, self.bundle.rate, length] = (count + n, [*roles, self.bundle.name])
@@ -229,11 +229,11 @@ class _Served:
         own = self.rest[self.lengths[self.rest] <= cable.longest + 1e-9]
         if not len(own):
             return
-        sold = _sold(sorted(cable.lengths), self.lengths[own])
+        sold = _next_length(sorted(cable.lengths), self.lengths[own])
         if cable.links > 1:
             near, far = self.ends[hub].owner[own], self.ends[1 - hub].owner[own]
             groups = (near, sold) if cable.b_links == 1 else (near, far, sold)
-            whole = _whole(groups, cable.links)
+            whole = _filled_groups(groups, cable.links)
             own, sold = own[whole], sold[whole]
         for length in np.unique(sold).tolist():
             n = int((sold == length).sum())
@@ -275,11 +275,13 @@ class _Served:
         # one port of a twin-port module fans out to two links of half its rate
         hub = next((k for k in (0, 1) if splits[k] == 2 and self.ends[k].links == modules[k].ports * 2), None)
         fibre = self.products.fibre_of(one.fibre if hub is None or splits != (2, 2) else one.splitter)
-        sold = _sold(sorted(fibre.lengths), self.lengths[own])
+        sold = _next_length(sorted(fibre.lengths), self.lengths[own])
         for length in np.unique(sold).tolist():
             mine = np.isnan(sold) if math.isnan(length) else sold == length
             n = int(mine.sum())
-            count = n if fibre.links == 1 or hub is None else _shared(self.ends[hub].owner[own][mine], fibre.links)
+            count = (
+                n if fibre.links == 1 or hub is None else _count_shared(self.ends[hub].owner[own][mine], fibre.links)
+            )
             self.found.add(fibre, self.bundle.rate, length, count, n, self.bundle.name)
         for k, module in enumerate(modules):
             used = splits[k] if self.ends[k].links == module.ports * splits[k] else 1
@@ -294,7 +296,7 @@ def _takes(cage: str, plug: str) -> bool:
     return cage in QSFP and plug in QSFP and QSFP.index(plug) < QSFP.index(cage)
 
 
-def _sold(lengths: list[float] | tuple[float, ...], wanted: Float) -> Float:
+def _next_length(lengths: list[float] | tuple[float, ...], wanted: Float) -> Float:
     """The next length sold [m]; beyond the longest, and where none is listed, the next of `LENGTHS`, then tens."""
     listed_ = np.array(lengths or LENGTHS, dtype=np.float64)
     usual = np.array(LENGTHS, dtype=np.float64)
@@ -308,7 +310,7 @@ def _sold(lengths: list[float] | tuple[float, ...], wanted: Float) -> Float:
     return np.where(np.isnan(wanted), np.nan, found)
 
 
-def _whole(groups: tuple[npt.NDArray[np.generic], ...], size: int) -> Int:
+def _filled_groups(groups: tuple[npt.NDArray[np.generic], ...], size: int) -> Int:
     """Places of the members that fill groups of `size`; what is left over in a group is not among them."""
     keys = np.stack([np.unique(g, return_inverse=True)[1].reshape(-1) for g in groups])
     _, which, counts = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
@@ -320,7 +322,7 @@ def _whole(groups: tuple[npt.NDArray[np.generic], ...], size: int) -> Int:
     return np.flatnonzero(place < counts[which] // size * size)
 
 
-def _shared(owners: Int, size: int) -> int:
+def _count_shared(owners: Int, size: int) -> int:
     """How many things of `size` places the members of each owner take."""
     _, counts = np.unique(owners, return_counts=True)
     return int(np.ceil(counts / size).sum())
@@ -331,7 +333,7 @@ def _modules(found: _Tally) -> list[OrderLine]:
     by_family: defaultdict[str, list[tuple[Transceiver, int, int, list[str]]]] = defaultdict(list)
     for module, split, owners, roles in found.modules.values():
         all_of = np.concatenate(owners)
-        by_family[module.family].append((module, _shared(all_of, module.ports * split), len(all_of), roles))
+        by_family[module.family].append((module, _count_shared(all_of, module.ports * split), len(all_of), roles))
     for own in by_family.values():
         module, count = own[0][0], sum(n for _, n, _, _ in own)
         rate = amount(module.rate, "rate")

@@ -34,7 +34,7 @@ _WIDEST = 16
 def check(context: Context) -> Iterator[Offence]:
     for machine in context.machines:
         for item in machine.of("gpu", "nic", "dpu", "drive"):
-            found = _narrow(context, machine, item)
+            found = _narrow_slot(context, machine, item)
             if found is None:
                 continue
             joint, able = found
@@ -46,7 +46,7 @@ def check(context: Context) -> Iterator[Offence]:
             yield Offence(text, (joint.path, item.path), remedy, equal=machine.times)
 
 
-def _narrow(context: Context, machine: MachineClass, item: MachinePart) -> tuple[Joint, float] | None:
+def _narrow_slot(context: Context, machine: MachineClass, item: MachinePart) -> tuple[Joint, float] | None:
     """The slot of a card that is too narrow, and what the card can take [B/s]."""
     generation, lanes = (context.number(item.part, name) for name in ("pcie_generation", "pcie_lanes"))
     slots = machine.slots(item)

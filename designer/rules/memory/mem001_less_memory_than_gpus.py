@@ -37,7 +37,7 @@ def check(context: Context) -> Iterator[Offence]:
         memories = machine.having(Capability.MEMORY)
         stated = [context.number(item.part, "memory_capacity") for item in memories]
         gpus = [context.number(item.part, "memory_capacity") for item in context.gpus(machine)]
-        if not stated or not gpus or None in stated or None in gpus or _unified(context, machine):
+        if not stated or not gpus or None in stated or None in gpus or _has_unified_memory(context, machine):
             continue
         have, need = sum(v for v in stated if v), sum(v for v in gpus if v)
         if have < need + SYSTEM.value:
@@ -49,7 +49,7 @@ def check(context: Context) -> Iterator[Offence]:
             yield Offence(text, where, "give the machine more memory than its GPUs have", equal=machine.times)
 
 
-def _unified(context: Context, machine: MachineClass) -> bool:
+def _has_unified_memory(context: Context, machine: MachineClass) -> bool:
     """True if processors and GPUs share one memory, as the processors state: nothing is staged anywhere else."""
     return any(_SHARED in context.text(item.part, "memory_type") for item in machine.having(Capability.COMPUTE))
 

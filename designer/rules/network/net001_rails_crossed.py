@@ -35,7 +35,7 @@ def check(context: Context) -> Iterator[Offence]:
         nics = [item for item in machine.of("nic") if item.role in COMPUTE_ROLES and context.uplinks(item)]
         if len(nics) < _FEWEST or not context.gpus(machine):
             continue
-        yield from _shared(context, machine)
+        yield from _nics_at_same_leaf(context, machine)
         for at, leaves in _leaves(context, machine, [nic.number for nic in nics]):
             for path, leaf in leaves:
                 rails.setdefault((path.split("/")[0].split("[")[0], at), {}).setdefault(leaf, []).append(path)
@@ -52,7 +52,7 @@ def check(context: Context) -> Iterator[Offence]:
             )
 
 
-def _shared(context: Context, machine: MachineClass) -> Iterator[Offence]:
+def _nics_at_same_leaf(context: Context, machine: MachineClass) -> Iterator[Offence]:
     """NICs of one server at the same leaf while other NICs have leaves of their own."""
     nics = [item for item in machine.of("nic") if item.role in COMPUTE_ROLES]
     leaf_of = {nic.path: {switch for switch, _ in context.uplinks(nic)} for nic in nics}

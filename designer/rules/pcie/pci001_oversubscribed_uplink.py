@@ -35,7 +35,7 @@ def check(context: Context) -> Iterator[Offence]:
     for machine in context.machines:
         crowded: dict[tuple[str, float], list[str]] = {}
         computing = {item.number for item in context.gpus(machine)}
-        gpus, others = _below(machine, computing, True), _below(machine, computing, False)
+        gpus, others = _rates_below(machine, computing, True), _rates_below(machine, computing, False)
         for switch in machine.of("pcie_switch"):
             above = {item.number for item in machine.above(switch)}
             up = sum(joint.rate for joint in machine.slots(switch) if joint.to.number in above)
@@ -49,7 +49,7 @@ def check(context: Context) -> Iterator[Offence]:
             yield Offence(text, tuple(paths), "a second uplink, or fewer devices below it", equal=machine.times)
 
 
-def _below(machine: MachineClass, computing: set[int], gpus: bool) -> dict[int, float]:
+def _rates_below(machine: MachineClass, computing: set[int], gpus: bool) -> dict[int, float]:
     """What the links of the GPUs, or of all other devices, anywhere below each switch carry together [B/s]."""
     found = dict.fromkeys((switch.number for switch in machine.of("pcie_switch")), 0.0)
     for item in machine.items:

@@ -48,7 +48,7 @@ class Restarting:
     def start(self, now: float) -> list[Item]:
         """The program, and its first failures."""
         self._began = now
-        begun = self._shifted(self._script.start(now))
+        begun = self._shift_items(self._script.start(now))
         if self.program.arrivals is not None:
             self._idle = True
             return begun
@@ -63,23 +63,23 @@ class Restarting:
             cold = Item(Delay(self.recovery.cold_start), COLD_START, self._failed, wait=wait)
             return Restart([cold, *self._failures(now)])
         if item.step == COLD_START:
-            return [Item(self._elsewhere(now), RESTORE, item.number)]
+            return [Item(self._moved_read(now), RESTORE, item.number)]
         if item.step == RESTORE:
-            return self._again(now)
+            return self._restart_from(now)
         if item.step == ARRIVAL:
-            return self._arrived(item, now)
+            return self._add_items(item, now)
         inner = replace(item, number=item.number - self._offset)
         self._under_way -= 1
         over = self.program.arrivals is not None and (item.number + 1) % self.program.batch == 0
         if item.step == self.recovery.safe or (over and item.step == self._last):
             self._safe = max(self._safe, item.number + 1)
-        found = self._shifted(self._script.finished(inner, now))
+        found = self._shift_items(self._script.finished(inner, now))
         if self.program.arrivals is not None and self._under_way == self._script.waits_for_arrival:
             return self._rest(now)
         # when all is done nothing fails any more
         return found if self._under_way else Restart(())
 
-    def _elsewhere(self, now: float) -> Task:
+    def _moved_read(self, now: float) -> Task:
         """Take the steps that the last failure leaves; the task that reads there."""
         past = [one for one in self.recovery.reroutes if self._began + one[0] <= now]
         if not past:
@@ -88,21 +88,21 @@ class Restarting:
         self.program = replace(self.program, steps=steps)
         return read
 
-    def _again(self, now: float) -> list[Item]:
+    def _restart_from(self, now: float) -> list[Item]:
         """From what is safe on."""
         before, self._offset, self._under_way = self._script, self._safe, 0
         left = self.program.times - self._offset
         self._script = Script(replace(self.program, times=left) if math.isfinite(left) else self.program)
         if self.program.arrivals is None:
-            return self._shifted(self._script.start(now))
+            return self._shift_items(self._script.start(now))
         given = self._came - self._safe
-        return self._shifted(self._script.resume(now, self._began, before.to_come(), given))
+        return self._shift_items(self._script.resume(now, self._began, before.to_come(), given))
 
-    def _arrived(self, item: Item, now: float) -> list[Item]:
+    def _add_items(self, item: Item, now: float) -> list[Item]:
         """More items are there; one that was idle may fail from now on."""
         self._came += self.program.batch
         self._under_way -= 1
-        begun = self._shifted(self._script.finished(item, now))
+        begun = self._shift_items(self._script.finished(item, now))
         if not self._idle:
             return begun
         self._idle = False
@@ -111,13 +111,13 @@ class Restarting:
     def _rest(self, now: float) -> Restart:
         """Nothing is under way until the next arrival, so nothing that fails is lost."""
         self._idle, self._safe = True, self._came
-        return Restart(self._again(now))
+        return Restart(self._restart_from(now))
 
     def waits_for(self) -> str:
         """What the program waits for, in words."""
         return self._script.waits_for()
 
-    def _shifted(self, items: Iterable[Item]) -> list[Item]:
+    def _shift_items(self, items: Iterable[Item]) -> list[Item]:
         found = [replace(item, number=item.number + self._offset) for item in items]
         self._under_way += len(found)
         return found

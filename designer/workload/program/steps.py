@@ -156,14 +156,14 @@ class Program:
             )
             self._refuse(not 0 <= cold < math.inf, f"starts cold in {cold:g} s", "give 0 s or more")
             self._refuse(not self.recovery.between > 0, "fails without pause", "give a time between failures above 0")
-        ring = self._ring()
+        ring = self._dependency_cycle()
         self._refuse(bool(ring), f"can never begin: {' waits for '.join(ring)}", "let one of them not wait")
 
     def _refuse(self, wrong: bool, text: str, remedy: str) -> None:
         if wrong:
             raise AnalysisError(f"the program {self.name!r} {text}", place=self.name, remedy=remedy)
 
-    def _ring(self) -> list[str]:
+    def _dependency_cycle(self) -> list[str]:
         """Steps of one item that wait for each other, first and last the same; empty if there are none."""
         after = {step.name: step.after for step in self.steps}
         done: set[str] = set()

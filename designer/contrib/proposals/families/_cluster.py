@@ -116,7 +116,7 @@ class _Drawing:
         self._take(switch)
         for group in made.groups.values():
             if group.id != "servers":
-                self.groups[group.id] = _typed(group, switch.id)
+                self.groups[group.id] = _typed_group(group, switch.id)
         for wiring in made.wirings.values():
             self.wirings[wiring.id] = wiring
         self._trim(int(switch.number("ports") or 0), over)
@@ -167,8 +167,8 @@ class _Drawing:
         )
         rate = f"{ports.rate * _BITS / 1e9:g} Gb/s"
         for nic in ports.ids:
-            self._cabled(f"storage_{nic}", "spread", f"servers[*]/{nic}", "storage_leaves[*]/switch", ports, rate)
-        self._cabled("store", "mesh", "storage", "storage_leaves[*]/switch", ports, rate, cables)
+            self._add_wiring(f"storage_{nic}", "spread", f"servers[*]/{nic}", "storage_leaves[*]/switch", ports, rate)
+        self._add_wiring("store", "mesh", "storage", "storage_leaves[*]/switch", ports, rate, cables)
         words = "One storage leaf" if leaves == 1 else f"{leaves} storage leaves, each"
         self.stated.append(f"{words} with {cables} cable{'s' if cables > 1 else ''} from the storage.")
 
@@ -191,10 +191,10 @@ class _Drawing:
             )
         cables = max(1, min(_STORE_CABLES_LIMIT, each - used))
         rate = f"{ports.rate * _BITS / 1e9:g} Gb/s"
-        self._cabled("store", "mesh", "storage", f"{top}[*]/switch", ports, rate, cables)
+        self._add_wiring("store", "mesh", "storage", f"{top}[*]/switch", ports, rate, cables)
         self.stated.append(f"Storage on {cables} port{'s' if cables > 1 else ''} of each of the {top}.")
 
-    def _cabled(self, name: str, pattern: str, a: str, b: str, ports: Ports, rate: str, count: int = 1) -> None:
+    def _add_wiring(self, name: str, pattern: str, a: str, b: str, ports: Ports, rate: str, count: int = 1) -> None:
         self.wirings[name] = Wiring(
             id=name,
             pattern=pattern,
@@ -231,11 +231,11 @@ def _switch(title: str, type_id: str, role: str) -> Part:
     return Part(id="switch", kind="switch", name=title, type=type_id, attributes={"role": role})
 
 
-def _typed(group: Group, type_id: str) -> Group:
+def _typed_group(group: Group, type_id: str) -> Group:
     """A group of the generator with switches of the catalog: their ports and rate are those of the type."""
     block = group.content
     parts = {k: with_changes(p, type=type_id, overrides={}) for k, p in block.parts.items()}
-    inner = {k: _typed(g, type_id) for k, g in block.groups.items()}
+    inner = {k: _typed_group(g, type_id) for k, g in block.groups.items()}
     return with_changes(group, content=with_changes(block, parts=parts, groups=inner))
 
 
