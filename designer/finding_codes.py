@@ -193,7 +193,7 @@ SERVE-LIMIT            error          A limit of the service is not met
 SERVE-MIXED            warning        Accelerators of several kinds serve
 SERVE-MORE             info           How much a served model uses, and what more would bring
 SERVE-NEAR             warning        The load is near what the replicas can answer
-SERVE-OPERATED         info           Step tokens or slots of a served model were chosen to hold limits
+SERVE-OPERATED         info           Widths, memory, steps or slots were chosen to hold limits
 SERVE-PROCESSORS       info           Serving engines were measured on accelerators, not on processors
 SERVE-PUBLISHED        warning,info   Weights are served as the model is published
 SERVE-READERS          info           More readers would load the model faster

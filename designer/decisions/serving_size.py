@@ -15,7 +15,6 @@ from typing import Final
 from designer.decisions.search import Space, explore
 from designer.decisions.serving_ways import (
     POD_WIDTHS_LIMIT,
-    Mean,
     Pods,
     Replicas,
     Way,
@@ -28,6 +27,7 @@ from designer.engine.results import Bottleneck
 from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError
 from designer.families.serving.answers import too_long
+from designer.families.serving.closed_form import Mean
 from designer.families.serving.deployment import Deployment, Limits, Serving
 from designer.families.serving.limits import Outcome
 from designer.families.serving.load import sent_to_one

@@ -18,12 +18,12 @@ from designer.engine.results import Bottleneck
 from designer.errors import AnalysisError
 from designer.families.serving.answers import most_of, serve
 from designer.families.serving.bottlenecks import bottlenecks
-from designer.families.serving.closed_form import closed_form, decoding, first_token, reading
+from designer.families.serving.closed_form import Mean, closed_form, decoding, first_token, keeps, reading
 from designer.families.serving.deployment import Deployment, Limits, Serving
 from designer.families.serving.engines import releases
 from designer.families.serving.formulas._number_format import CACHE_FORMATS, number_format
 from designer.families.serving.limits import Outcome, outcome, outcome_of
-from designer.families.serving.load import offered, sent_to_one
+from designer.families.serving.load import sent_to_one
 from designer.families.serving.placement import Placement, changed
 from designer.families.serving.split import serve_split
 from designer.families.serving.spreads import step_spread
@@ -41,21 +41,6 @@ POD_WIDTHS_LIMIT: Final = (1, 2, 4, 8)
 REPLICAS_LIMIT: Final = 4096
 #: nor more pods
 PODS_LIMIT: Final = 512
-
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """A load in the mean: requests a second [1/s], prompt and output of one [tokens]."""
-
-    rate: float
-    prompt: float
-    output: float
-
-    @staticmethod
-    def of(asked: Serving, placement: Placement) -> Mean:
-        """The mean of what is sent."""
-        one = sent_to_one(asked.load, 1, placement.place, placement.capacity).requests
-        return Mean(offered(asked.load, one), sum(one.prompt) / len(one.prompt), sum(one.output) / len(one.output))
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,13 +248,6 @@ def pods_of(engines: dict[int, Placement], parts: Sequence[str], name: str = "")
         pod = Pods(prompts, engines[first], answers, engines[then], parts, name)
         if pod.devices <= len(parts):
             yield pod
-
-
-def keeps(times: tuple[float, float], limits: Limits, output: float) -> bool:
-    """True if times to the first token and per token keep the limits."""
-    ttft, tpot = times
-    held = ((limits.ttft, ttft), (limits.tpot, tpot), (limits.latency, ttft + tpot * output))
-    return math.isfinite(ttft + tpot) and not any(limit and value > limit for limit, value in held)
 
 
 def fewest_by_form(way: Way, load: Mean, limits: Limits) -> int | None:

@@ -14,10 +14,10 @@ from designer.cli.pages import add_page_options, print_page
 from designer.decisions.serving_size import size_serving
 from designer.engine.network import build_network
 from designer.errors import AnalysisError, FormatError, raised_in
-from designer.families.serving.limits import largest_load, largest_split_load
-from designer.families.serving.placement import place_deployment
-from designer.families.serving.split import place_split
+from designer.families.serving.limits import largest_load
+from designer.families.serving.split import largest_split_load, place_split
 from designer.families.serving.tasks import Serve
+from designer.families.serving.widths import placed
 from designer.interchange.scripting import swapped
 from designer.pages.size import page_of_size
 from designer.progress import Watch
@@ -135,15 +135,20 @@ def _largest(network: Network, operation: Serving, place: str, as_json: bool) ->
         (reading, wide), (replicas, width) = prompts.replicas.shape, answers.replicas.shape
         words = f"{reading} engines of {wide} for prompts and {replicas} of {width} for answers"
         document = {"prompt_replicas": reading, "prompt_tensor": prompts.split.tensor}
+        stated = [*prompts.findings, *answers.findings]
     else:
-        placement = place_deployment(network, operation.deployment, place)
+        placement = placed(network, operation, place)
         rate = largest_load(placement, operation)
         replicas, width = placement.replicas.shape
         words, document = f"{replicas} replicas of {width}", {}
+        stated = placement.findings
+    why = [finding.text for finding in stated if finding.code == "SERVE-OPERATED"]
     if as_json:
-        print_json({"requests_per_second": rate, "replicas": replicas, "tensor": width, **document})
+        print_json({"requests_per_second": rate, "replicas": replicas, "tensor": width, **document, "why": why})
     elif rate > 0:
         print(f"{format_quantity(rate, 'frequency')} within the limits, by {words}")
+        for text in why:
+            print_line(f"  {text}", "    ")
     else:
         print("no load keeps the limits on these parts")
     return 0 if rate > 0 else 1

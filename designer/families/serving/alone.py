@@ -34,13 +34,14 @@ from designer.families.serving.limits import largest_load
 from designer.families.serving.load import Sent, sent_to_one
 from designer.families.serving.metrics import metrics
 from designer.families.serving.network_leg import Leg, network_leg
-from designer.families.serving.placement import Placement, place_deployment
+from designer.families.serving.placement import Placement
 from designer.families.serving.request_log import RequestLog
 from designer.families.serving.routing import route
 from designer.families.serving.sharing import sharing
 from designer.families.serving.split import serve_split
 from designer.families.serving.starting import engine_start, start_engines, update_engines
 from designer.families.serving.unused import unused
+from designer.families.serving.widths import placed
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
@@ -103,7 +104,7 @@ def answered(
     if asked.deployment.prompts:
         served = serve_split(network, asked, place, cancelled, banded=banded)
     else:
-        placement = place_deployment(network, asked.deployment, place)
+        placement = placed(network, asked, place)
         if asked.beside:
             placement, stated = sharing(network, placement, asked, place)
         served = serve(placement, asked, cancelled, banded=banded)

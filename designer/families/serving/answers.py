@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -309,8 +309,16 @@ def settled(
 def _run(placement: Placement, requests: Requests, factor: float, cancelled: Callable[[], bool] | None) -> ServingRun:
     least = placement.steps.ideal() if factor < 1 and _bounded_each(placement) else None
     steps = placement.timed if factor == 1 else Scaled(placement.timed, factor, least)
-    path = path_of(placement)
-    return run_requests(steps, requests, placement.scheduling, placement.capacity, path, cancelled=cancelled)
+    how, capacity, path = placement.scheduling, placement.capacity, path_of(placement)
+    asked = placement.deployment
+    sent = tuple(tuple(x) if isinstance(x, list) else x for x in astuple(requests))
+    key = (placement.steps, asked.drafts, placement.curve, factor, least is None, how, capacity, path, sent)
+    return _RUNS(key, lambda: run_requests(steps, requests, how, capacity, path, cancelled=cancelled))
+
+
+#: runs of those asked last: limits that were checked with a load are not run again for its answer
+_RUNS_LIMIT: Final = 4
+_RUNS: Final = Interned[ServingRun](_RUNS_LIMIT)
 
 
 def _bounded_each(placement: Placement) -> bool:

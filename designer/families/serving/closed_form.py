@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from designer.families.serving.deployment import Load
+from designer.families.serving.deployment import Limits, Load, Serving
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas.attention_prefill import prefill_area
-from designer.families.serving.load import FILLING_LIMIT, offered
+from designer.families.serving.load import FILLING_LIMIT, offered, sent_to_one
 from designer.families.serving.placement import Placement
 from designer.sources import Constant, Status
 
@@ -17,6 +17,28 @@ from designer.sources import Constant, Status
 _FULL_TOLERANCE: Final = 0.9
 #: turns until requests at once and their steps agree
 _SETTLING_ROUNDS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A load in the mean: requests a second [1/s], prompt and output of one [tokens]."""
+
+    rate: float
+    prompt: float
+    output: float
+
+    @staticmethod
+    def of(asked: Serving, placement: Placement) -> Mean:
+        """The mean of what is sent."""
+        one = sent_to_one(asked.load, 1, placement.place, placement.capacity).requests
+        return Mean(offered(asked.load, one), sum(one.prompt) / len(one.prompt), sum(one.output) / len(one.output))
+
+
+def keeps(times: tuple[float, float], limits: Limits, output: float) -> bool:
+    """True if times to the first token and per token keep the limits."""
+    ttft, tpot = times
+    held = ((limits.ttft, ttft), (limits.tpot, tpot), (limits.latency, ttft + tpot * output))
+    return math.isfinite(ttft + tpot) and not any(limit and value > limit for limit, value in held)
 
 
 def _pieces(placement: Placement, prompt: float) -> tuple[float, int]:

@@ -22,7 +22,7 @@ class Deployment:
     weights, cache
         Number formats of weights, and of keys and values; empty weights are those the model is published in.
     tensor, data, pipeline, expert
-        Widths; tensor 0 for the smallest that fits.
+        Widths; 0 where they are not given: chosen for the limits, without any the smallest that fit.
     replicas
         0 for as many as the group holds.
     budget, slots, memory_share
@@ -85,8 +85,8 @@ class Deployment:
     stream_interval: int = 0
     published: bool = False
     calibration: Calibration | None = None
-    prompt_data: int = 1
-    prompt_expert: int = 1
+    prompt_data: int = 0
+    prompt_expert: int = 0
     prompt_pipeline: int = 1
     redundant: int = 0
     skew: float = 0.0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from designer.engine.network import Network
-from designer.families.serving.answers import Served, most_of, settled
+from designer.families.serving.answers import most_of, settled
 from designer.families.serving.closed_form import filled
 from designer.families.serving.deployment import Limits, Serving
 from designer.families.serving.load import sent_to_one
@@ -15,7 +15,6 @@ from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement
 from designer.families.serving.readings import read, within
 from designer.families.serving.records import ServingRun
-from designer.families.serving.split import serve_split
 from designer.families.serving.spreads import step_spread
 
 #: a load within limits is found this closely
@@ -63,44 +62,22 @@ def outcome_of(
     return outcome(settled(placement, sent.requests, 1.0, cancelled), sent.first, asked.limits)
 
 
-def largest_split_load(
-    network: Network, asked: Serving, place: str, cancelled: Callable[[], bool] | None = None
-) -> float:
-    """The same of engines for prompts and engines for answers as they are placed [1/s].
-
-    Raises
-    ------
-    AnalysisError
-        If the deployment does not fit the drawing.
-    """
-
-    def served(rate: float) -> Served:
-        load = replace(asked.load, kind="rate" if asked.load.kind == "clients" else asked.load.kind, rate=rate)
-        return serve_split(network, replace(asked, load=load), place, cancelled, banded=False)
-
-    def holds(rate: float) -> bool:
-        found = served(rate)
-        return bool(found.runs) and outcome(found.runs[0], found.sent.first, asked.limits).holds
-
-    # what can be answered at all is the same at every rate
-    return _largest(served(asked.load.rate or 1.0).most[0], holds)
-
-
 def largest_load(placement: Placement, asked: Serving, cancelled: Callable[[], bool] | None = None) -> float:
     """The most requests a second that the placed replicas answer within the limits [1/s]; 0 where none."""
     replicas = len(placement.replicas)
     requests = sent_to_one(asked.load, replicas, placement.place, placement.capacity).requests
     prompt, output = (sum(side) / len(side) for side in (requests.prompt, requests.output))
-    placement = operated(placement, asked, prompt, output, lambda one: True)[0]
+    crowd = replace(asked, load=replace(asked.load, kind="rate", rate=math.inf))
+    placement = operated(placement, crowd, prompt, output, lambda one: True)[0]
     most = most_of(placement, requests, step_spread(placement), cancelled)[0] * replicas
 
     def holds(rate: float) -> bool:
         return outcome_of(placement, replace(asked, load=replace(asked.load, rate=rate)), replicas, cancelled).holds
 
-    return _largest(most, holds)
+    return largest_rate(most, holds)
 
 
-def _largest(most: float, holds: Callable[[float], bool]) -> float:
+def largest_rate(most: float, holds: Callable[[float], bool]) -> float:
     """The largest rate that holds, up to what can be answered at all [1/s]."""
     low, high = 0.0, most
     if holds(most):

@@ -1,4 +1,4 @@
-"""Step tokens and slots that a good operator would choose where none are asked for, so that limits hold."""
+"""Memory, step tokens and slots that a good operator would choose where none are asked for, so that limits hold."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from typing import Final
 
 from designer.families.serving.deployment import Serving
 from designer.families.serving.formulas.attention_prefill import prefill_area
+from designer.families.serving.formulas.memory_capacity import spare
 from designer.families.serving.placement import Placement
 from designer.findings import Finding, Severity
+from designer.sources import Constant, Status
 from designer.units import format_quantity
 
+#: of the memory that an engine is given at most: the rest is for what grows while it runs
+SHARE: Final = Constant(0.95, 0.92, 0.97, "assumed-serving", Status.ASSUMED, "1", "gpu-memory-utilization")
+#: shares are whole percents
+_PERCENT_LIMIT: Final = 100
 #: step tokens of a scheduler that are tried, the most first; fewer than the last make prompts too slow for any use
 BUDGETS_LIMIT: Final = (16384, 8192, 4096, 2048, 1024, 512)
 
@@ -20,7 +26,7 @@ BUDGETS_LIMIT: Final = (16384, 8192, 4096, 2048, 1024, 512)
 def operated(
     placement: Placement, asked: Serving, prompt: float, output: float, keeps_up: Callable[[Placement], bool]
 ) -> tuple[Placement, tuple[Finding, ...]]:
-    """A placement with the step tokens and slots that keep the limit of a token, and why they were chosen.
+    """A placement with the memory share, step tokens and slots that keep limits, and why they were chosen.
 
     Parameters
     ----------
@@ -32,18 +38,59 @@ def operated(
     Notes
     -----
     A step that reads prompts is felt by every request that decodes meanwhile: it may be no longer than a token.
-    More requests at once than decode within that time wait in the queue instead.
+    More requests at once than decode within that time wait in the queue instead. Where fewer have room, the engine
+    takes more of the memory, up to what other things on the device may need.
     """
     limit = asked.limits.tpot
-    if not limit:
-        return placement, ()
+    limited = limit or asked.limits.ttft or asked.limits.latency
     stated: list[Finding] = []
-    for choose in (_budget, _slots):
+    if limited and _crowded(placement, asked, prompt, output):
+        chosen = _share(placement, limit, prompt, output)
+        if chosen is not None:
+            placement, finding = chosen
+            stated.append(finding)
+    for choose in (_budget, _slots) if limit else ():
         chosen = choose(placement, limit, prompt, output)
         if chosen is not None and keeps_up(chosen[0]):
             placement, finding = chosen
             stated.append(finding)
     return placement, tuple(stated)
+
+
+def _crowded(placement: Placement, asked: Serving, prompt: float, output: float) -> bool:
+    """True if more requests of a load would be at a replica at once than have room in its cache."""
+    load, replicas, whole = asked.load, len(placement.replicas), prompt + output / 2
+    room = placement.capacity / whole
+    if load.kind in ("clients", "agents"):
+        return load.clients / replicas > room
+    return load.kind == "rate" and load.rate / replicas * output * _token(placement, max(1, int(room)), whole) > room
+
+
+def _share(placement: Placement, limit: float, prompt: float, output: float) -> tuple[Placement, Finding] | None:
+    """All memory but what is beyond the engine's account at most, where the cache holds fewer requests than decode."""
+    devices, how, whole = placement.split.devices, placement.scheduling, prompt + output / 2
+    if placement.deployment.memory_share or placement.cut is None or placement.cut.each > 1:
+        return None
+    free = spare(devices, bool(placement.shape.experts)) / placement.device.memory
+    share = min(SHARE.value, math.floor(_PERCENT_LIMIT * (1 - free)) / _PERCENT_LIMIT)
+    room, slots = int(placement.capacity / whole), how.slots
+    if share <= how.memory_share or room >= slots or (limit and _token(placement, room + 1, whole) > limit):
+        return None
+    chosen = placement.with_share(share)
+    more = int(chosen.capacity / whole)
+    if more <= room:
+        return None
+    left = format_quantity((1 - share) * placement.device.memory, "size")
+    text = (
+        f"the engine takes {share:.0%} of the memory instead of the default {how.memory_share:.0%}: {more:,} requests "
+        f"have room in a replica instead of {room:,}; {left} of each device stay free"
+    )
+    return chosen, Finding("SERVE-OPERATED", Severity.INFO, text, (), "set memory_share to choose yourself")
+
+
+def _token(placement: Placement, requests: int, whole: float) -> float:
+    """Time of a token where so many requests decode together [s]."""
+    return placement.steps.decode(requests) + placement.steps.context() * requests * whole
 
 
 def _budget(placement: Placement, limit: float, prompt: float, output: float) -> tuple[Placement, Finding] | None:
@@ -86,11 +133,11 @@ def _slots(placement: Placement, limit: float, prompt: float, output: float) -> 
     own = how.slots // groups
     if placement.deployment.slots or placement.deployment.drafts:
         return None
-    steps, whole = placement.steps, prompt + output / 2
+    whole = prompt + output / 2
     room = max(1, min(own, int(placement.each_holds / whole)))
 
     def time(each: int) -> float:
-        return steps.decode(each * groups) + steps.context() * each * groups * whole
+        return _token(placement, each * groups, whole)
 
     if time(room) <= limit or time(1) > limit:
         return None

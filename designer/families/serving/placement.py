@@ -141,12 +141,16 @@ class Placement:
 
     def roomier(self) -> Placement:
         """The same with twice the memory on each device."""
-        device = replace(self.device, memory=Bytes(2 * self.device.memory))
-        weights = self.steps.weights
-        found = _capacities(
-            self.shape, device, self.scheduling, self.split, weights, self.cache_format, setup_of(self.deployment)
-        )
-        return replace(self, capacity=found[0], capacity_band=found[1:])
+        return self._with(replace(self.device, memory=Bytes(2 * self.device.memory)), self.scheduling)
+
+    def with_share(self, share: float) -> Placement:
+        """The same whose engine takes another share of the memory [1]."""
+        return self._with(self.device, replace(self.scheduling, memory_share=share))
+
+    def _with(self, device: Device, how: Scheduling) -> Placement:
+        asked = self.shape, device, how, self.split, self.steps.weights, self.cache_format, setup_of(self.deployment)
+        found = _capacities(*asked)
+        return replace(self, scheduling=how, capacity=found[0], capacity_band=found[1:])
 
 
 def place_deployment(network: Network, asked: Deployment, place: str, running: Collection[str] = ()) -> Placement:

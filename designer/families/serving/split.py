@@ -30,13 +30,15 @@ from designer.families.serving.closed_form import filled
 from designer.families.serving.deployment import Deployment, Load, Serving
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas.hand_over import descriptors, hand_over, left_to_move
+from designer.families.serving.limits import largest_rate, outcome
 from designer.families.serving.load import offered, sent_to_one
-from designer.families.serving.placement import Placement, place_deployment
+from designer.families.serving.placement import Placement
 from designer.families.serving.records import Counts, ServingRun
 from designer.families.serving.scheduler import run_requests
 from designer.families.serving.split_clients import Side, run_split_clients
 from designer.families.serving.spreads import step_spread
 from designer.families.serving.tiers import with_reuse
+from designer.families.serving.widths import answers_alone, placed, prompts_alone
 from designer.findings import Finding
 from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
 from designer.workload.program.tasks import Move
@@ -148,6 +150,31 @@ def serve_split(
     return replace(served, runs=runs)
 
 
+def largest_split_load(
+    network: Network, asked: Serving, place: str, cancelled: Callable[[], bool] | None = None
+) -> float:
+    """The most requests a second that engines for prompts and for answers answer within the limits [1/s]; 0 where none.
+
+    Raises
+    ------
+    AnalysisError
+        If the deployment does not fit the drawing.
+    """
+
+    def served(rate: float) -> Served:
+        load = replace(asked.load, kind="rate" if asked.load.kind == "clients" else asked.load.kind, rate=rate)
+        return serve_split(network, replace(asked, load=load), place, cancelled, banded=False)
+
+    def holds(rate: float) -> bool:
+        found = served(rate)
+        return bool(found.runs) and outcome(found.runs[0], found.sent.first, asked.limits).holds
+
+    answers, prompts = place_split(network, asked, place)
+    asked = replace(asked, deployment=pinned(asked.deployment, answers, prompts))
+    # what can be answered at all is the same at every rate
+    return largest_rate(served(asked.load.rate or 1.0).most[0], holds)
+
+
 def place_split(
     network: Network, asked: Serving, place: str, running: Collection[str] = ()
 ) -> tuple[Placement, Placement]:
@@ -163,10 +190,10 @@ def place_split(
         raise AnalysisError(
             "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
         )
-    answers = place_deployment(network, deployment, place, running)
-    first = prompts_of(deployment)
+    answers = placed(network, asked, place, running, times=answers_alone)
+    first = replace(asked, deployment=prompts_of(deployment))
     try:
-        prompts = place_deployment(network, first, place, running)
+        prompts = placed(network, first, place, running, times=prompts_alone)
     except AnalysisError as error:
         at = error.place or place
         at = next((f"{place}.{own}" for name, own in _OWN if at == f"{place}.{name}"), at)
@@ -179,6 +206,20 @@ def place_split(
             remedy="give prompts and answers accelerators of their own",
         )
     return answers, prompts
+
+
+def pinned(deployment: Deployment, answers: Placement, prompts: Placement) -> Deployment:
+    """A split deployment with the widths it is placed with, so that they are not chosen again."""
+    ours, theirs = answers.split, prompts.split
+    return replace(
+        deployment,
+        tensor=ours.tensor,
+        data=ours.data,
+        expert=ours.expert,
+        prompt_tensor=theirs.tensor,
+        prompt_data=theirs.data,
+        prompt_expert=theirs.expert,
+    )
 
 
 #: settings of engines for prompts, by those they are for engines in general

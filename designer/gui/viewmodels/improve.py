@@ -13,8 +13,8 @@ from designer.decisions.suggest import suggest
 from designer.engine.network import build_network
 from designer.errors import DesignerError
 from designer.families.serving.limits import largest_load
-from designer.families.serving.placement import place_deployment
 from designer.families.serving.tasks import Serve
+from designer.families.serving.widths import placed
 from designer.pages.survive import page_of_failures
 from designer.present import numbers
 from designer.present.blocks import Page
@@ -76,7 +76,7 @@ def sized(design: Design, workload: str, cancelled: Cancelled) -> Answer:
     steady = asked.load.kind == "rate"
     largest = None
     if steady and not asked.deployment.prompts:
-        largest = largest_load(place_deployment(network, asked.deployment, place), asked, cancelled)
+        largest = largest_load(placed(network, asked, place), asked, cancelled)
     return Answer(
         page_of_size(
             found,

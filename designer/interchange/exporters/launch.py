@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -22,9 +21,12 @@ from designer import atomic
 from designer.design.document import Design, WorkloadSpec
 from designer.engine.network import Network, build_network
 from designer.errors import DesignerError, ExchangeError
-from designer.families.serving.placement import Placement, place_deployment
-from designer.families.serving.split import prompts_of
+from designer.families.serving.answers import operating
+from designer.families.serving.load import sent_to_one
+from designer.families.serving.placement import Placement
+from designer.families.serving.split import place_split
 from designer.families.serving.tasks import Serve
+from designer.families.serving.widths import placed
 from designer.families.training.preparation import TrainingPlan, prepare
 from designer.families.training.tasks import TrainStep
 from designer.formulas.layout import Recompute, Sharding, ends_hold_layers
@@ -74,12 +76,16 @@ def _lines(network: Network, spec: WorkloadSpec) -> Iterator[str]:
     if step is not None:
         yield from _training(network, prepare(network, step.job, place))
     elif served is not None:
-        asked = served.operation.deployment
-        yield from _serving(place_deployment(network, asked, place))
-        if asked.prompts:
-            yield "# these read the prompts and hand keys and values on: set up the transfer on both sides"
-            prompts = replace(prompts_of(asked), prompts="", prompt_tensor=0)
-            yield from _serving(place_deployment(network, prompts, place))
+        asked = served.operation
+        if not asked.deployment.prompts:
+            placement = placed(network, asked, place)
+            sent = sent_to_one(asked.load, len(placement.replicas), place, placement.capacity)
+            yield from _serving(operating(placement, asked, sent.requests)[0])
+            return
+        answers, prompts = place_split(network, asked, place)
+        yield from _serving(answers)
+        yield "# these read the prompts and hand keys and values on: set up the transfer on both sides"
+        yield from _serving(prompts)
 
 
 def _training(network: Network, plan: TrainingPlan) -> Iterator[str]:
@@ -171,21 +177,21 @@ def _numbers(plan: TrainingPlan) -> Iterator[str]:
     yield '--data-path "$DATA" --save "$CHECKPOINTS" --load "$CHECKPOINTS"'
 
 
-def _serving(placed: Placement) -> Iterator[str]:
-    asked, split, shape = placed.deployment, placed.split, placed.shape
-    replicas = len(placed.replicas)
-    hosts = {_host(placed.network, part) for part in np.unique(placed.replicas[0]).tolist()}
-    yield f"# model {one_line(shape.name)}, replicas: {replicas}, devices of each: {placed.replicas.shape[1]}"
+def _serving(one: Placement) -> Iterator[str]:
+    asked, split, shape = one.deployment, one.split, one.shape
+    replicas = len(one.replicas)
+    hosts = {_host(one.network, part) for part in np.unique(one.replicas[0]).tolist()}
+    yield f"# model {one_line(shape.name)}, replicas: {replicas}, devices of each: {one.replicas.shape[1]}"
     yield f"# hosts of each: {len(hosts)}; {_named_widths(split.tensor, split.pipeline, split.data, split.expert)}"
     if asked.part:
         yield f"# each replica has a part of a device: {one_line(asked.part)}"
-    for number, devices in enumerate(placed.replicas[:_SHOWN].tolist()):
-        shown = ", ".join(one_line(placed.network.net.path(part)) for part in devices[:_SHOWN])
+    for number, devices in enumerate(one.replicas[:_SHOWN].tolist()):
+        shown = ", ".join(one_line(one.network.net.path(part)) for part in devices[:_SHOWN])
         more = f" and {len(devices) - _SHOWN} more" if len(devices) > _SHOWN else ""
         yield f"# replica {number}: {shown}{more}"
     if replicas > _SHOWN:
         yield f"# and {replicas - _SHOWN} more; the line is the same for each"
-    yield _ENGINES[asked.engine](placed)
+    yield _ENGINES[asked.engine](one)
 
 
 def _vllm(placed: Placement) -> str:

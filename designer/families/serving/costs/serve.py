@@ -31,7 +31,7 @@ from designer.families.serving.deployment import Serving
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas.cold_start import ONE_READER, START, START_EAGER
 from designer.families.serving.load import offered
-from designer.families.serving.placement import Placement, place_deployment
+from designer.families.serving.placement import Placement
 from designer.families.serving.replica import Tasks, exchanges
 from designer.families.serving.sharing import one_each
 from designer.families.serving.split import hand_over_overhead, place_split, sent_in, serve_split
@@ -39,6 +39,7 @@ from designer.families.serving.spreads import first_extra, step_spread
 from designer.families.serving.starting import engine_start, loading_ways, start_engines
 from designer.families.serving.tasks import Serve
 from designer.families.serving.tiers import fetching, stored
+from designer.families.serving.widths import placed
 from designer.findings import Finding
 from designer.workload.kind import listed
 from designer.workload.program.tasks import Move, Task
@@ -60,11 +61,13 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     asked = task.operation
     if asked.deployment.prompts:
         return _split(prices, task, place)
-    placement = place_deployment(prices.network, asked.deployment, place, prices.running)
+    leg = leg_of(prices.network, asked, place)
+    limited = replace(asked, limits=leg.within(asked.limits)) if leg is not None else asked
+    placement = placed(prices.network, limited, place, prices.running)
     if _shares(prices, asked, place):
         placement = one_each(placement)
     placement, sent, tier, stated = stored(placement, asked)
-    placement, chosen = operating(placement, asked, sent.requests)
+    placement, chosen = operating(placement, limited, sent.requests)
     load = asked.load
     if load.reuse and sent.requests.cached:
         share = sum(sent.requests.cached) / sum(sent.requests.prompt)
@@ -86,7 +89,6 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     extra = first_extra(placement)
     path = placement.release.overheads.path
 
-    leg = leg_of(prices.network, asked, place)
     pace: tuple[float, float] | None = None
     if follows_load(asked) and not too_much:
         pace = _followed(placement, replace(asked, load=load), sent.requests, spread, place)

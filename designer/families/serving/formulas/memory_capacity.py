@@ -35,6 +35,12 @@ def kv_room(memory: Bytes, share: Ratio, weights: Bytes, devices: int, experts: 
     return Bytes(memory * share - weights - taken - getattr(OTHER if devices > 1 else OTHER_ALONE, end))
 
 
+def spare(devices: int, experts: bool) -> Bytes:
+    """Bytes that each device may need beyond what `kv_room` takes for other things [B]."""
+    acts, other = EXPERT_ACTIVATIONS if experts else ACTIVATIONS, OTHER if devices > 1 else OTHER_ALONE
+    return Bytes((acts.high - acts.value) / devices + other.high - other.value)
+
+
 def memory_capacity(room: Bytes, token: Bytes) -> int:
     """Tokens that fit [1]."""
     return max(0, int(room / token)) if token > 0 else 0

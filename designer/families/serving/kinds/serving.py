@@ -251,15 +251,24 @@ WORKLOAD = WorkloadKind(
             help="auto: as the model is published, bf16 where nothing says",
         ),
         Setting("cache", "Keys and values", "choice", "bf16", choices=("bf16", "fp16", "fp8", "int8")),
-        Setting("tensor", "Tensor parallel", "count", 0, help="0 for the smallest that fits"),
-        Setting("data", "Attention data parallel", "count", 1, help="groups that share experts"),
+        Setting(
+            "tensor", "Tensor parallel", "count", 0, help="0: chosen for the limits, without any the least that fits"
+        ),
+        Setting(
+            "data",
+            "Attention data parallel",
+            "count",
+            0,
+            help="groups that share experts; 0: as tensor, 1 without limits",
+        ),
         Setting("pipeline", "Pipeline parallel", "count", 1),
         Setting(
             "expert",
             "Expert parallel",
             "count",
-            1,
-            help="1: every expert is cut; else a divisor of tensor x data: devices that share whole experts",
+            0,
+            help="1: every expert is cut; else a divisor of tensor x data: devices that share whole experts; 0: "
+            "as data",
         ),
         Setting("replicas", "Replicas", "count", 0, help="0 for as many as the accelerators make"),
         Setting("budget", "Tokens of a step", "count", 0, help="of one attention group; 0 for the engine's default"),
@@ -281,9 +290,9 @@ WORKLOAD = WorkloadKind(
         Setting(
             "prompt_group", "Prompts on", "selector", "", help="accelerators that only read prompts; else all do both"
         ),
-        Setting("prompt_tensor", "Their tensor parallel", "count", 0, help="0 for the smallest that fits"),
-        Setting("prompt_data", "Their attention data parallel", "count", 1, help="groups that share experts"),
-        Setting("prompt_expert", "Their expert parallel", "count", 1, help="as expert, of those for prompts"),
+        Setting("prompt_tensor", "Their tensor parallel", "count", 0, help="as tensor"),
+        Setting("prompt_data", "Their attention data parallel", "count", 0, help="groups that share experts; as data"),
+        Setting("prompt_expert", "Their expert parallel", "count", 0, help="as expert, of those for prompts"),
         Setting("prompt_pipeline", "Their pipeline parallel", "count", 1),
         Setting(
             "hand_over",

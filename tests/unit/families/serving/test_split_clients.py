@@ -15,8 +15,8 @@ from designer.engine.results import WorkloadResult
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas._release import Scheduling
 from designer.families.serving.formulas.hand_over import left_to_move
-from designer.families.serving.limits import largest_split_load, outcome
-from designer.families.serving.split import place_split, sent_in, serve_split
+from designer.families.serving.limits import outcome
+from designer.families.serving.split import largest_split_load, place_split, sent_in, serve_split
 from designer.families.serving.split_clients import Side, run_split_clients
 from tests.asked import serving_asked
 
