@@ -3,7 +3,9 @@
 The measured ratio of two logs is the predicted ratio of their two machines times a rest. The predicted ratio is split
 over causes by hybrids: from one machine to the other the number of ranks, the rates and the numbers of links are
 exchanged one after another, forwards and backwards and from either side. Of these four orders those count that separate
-most causes. A cause's factor is their mean, its band their range, so that all factors multiply to the predicted ratio.
+most causes. What the smallest messages of a log show of the time that any call takes is a cause of its own where it
+is more than the estimate. A cause's factor is their mean, its band their range, so that all factors multiply to the
+predicted ratio.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -24,10 +26,13 @@ from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
 from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError, DesignerError, ExchangeError
+from designer.formulas.collectives import CollectiveKind
+from designer.formulas.collectives.collective_time import bus_factor
 
 LARGEST_TEXT: Final = 64_000_000
 _NCCL_ROW: Final = re.compile(r"^\s*(\d+)\s+\d+\s+\w+\s+\S+\s+-?\d+\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)", re.MULTILINE)
 _RANK: Final = re.compile(r"^#\s+Rank\s+\d+", re.MULTILINE)
+_LAUNCHED: Final = re.compile(r"nThread\s+(\d+)\s+nGpus\s+(\d+).*?(?:graph:\s*(\d+)|$)", re.MULTILINE)
 _COLLECTIVE: Final = re.compile(r"(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf")
 _KINDS: Final = {
     "all_reduce": "all-reduce",
@@ -60,12 +65,15 @@ class Log:
         Rate by message size [B/s by B]; size 0 where the tool states none.
     ranks
         Ranks that took part; 0 where the log does not list them.
+    launch
+        Who started the kernels, as the setting of collectives; ``eager`` where the log does not say.
     """
 
     tool: str
     what: str
     points: Mapping[int, float]
     ranks: int = 0
+    launch: str = "eager"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +101,7 @@ class Explained:
     size
         Message sizes of the two logs [B].
     measured, predicted
-        Rates of the two machines [B/s].
+        Rates of the two machines [B/s]; the estimate is no faster than the least time of a call in the log allows.
     rest
         Measured ratio over predicted ratio; `low` to `high` is what the bands of both estimates allow for.
     """
@@ -154,7 +162,18 @@ def _nccl(text: str) -> Log | None:
     if not rows:
         return None
     stated = _COLLECTIVE.search(text)
-    return Log("nccl-tests", _KINDS[stated[1]] if stated else "all-reduce", rows, len(_RANK.findall(text)))
+    what = _KINDS[stated[1]] if stated else "all-reduce"
+    return Log("nccl-tests", what, rows, len(_RANK.findall(text)), _launched(text))
+
+
+def _launched(text: str) -> str:
+    """Who started the kernels: `-G` replays a graph, `-g` lets one thread serve several GPUs."""
+    head = _LAUNCHED.search(text)
+    if head is None:
+        return "eager"
+    if int(head[3] or 0):
+        return "graph"
+    return "one-process" if int(head[2]) > 1 else "eager"
 
 
 def _nvbandwidth(text: str) -> Log | None:
@@ -196,8 +215,10 @@ class _Machine:
     ranks: int
     #: links at an accelerator or NIC: number and rate of one [B/s], by domain
     links: Mapping[Domain, tuple[float, float]]
+    launch: str
 
 
+_LAUNCHES: Final = {"eager": "a process for each GPU", "graph": "CUDA graph", "one-process": "one thread for all GPUs"}
 #: domains of links with their words for one link's rate and for the number of links
 _DOMAINS: Final = (
     (Domain.ACCELERATOR, "Rate of a link between GPUs", "Links between GPUs, at each"),
@@ -273,13 +294,25 @@ def _machine(log: Log, design: Design, name: str) -> _Machine:
             total += at * raw_rate(definition)[0]
         if number:
             links[domain] = (number / count, total / number)
-    return _Machine(design, net, log.ranks or count, links)
+    return _Machine(design, net, log.ranks or count, links, log.launch)
 
 
-def _spec(log: Log, machine: _Machine, ranks: int, size: int, algorithm: str) -> WorkloadSpec:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of a hybrid: ranks, message [B], and what the library is set to."""
+
+    ranks: int
+    size: int
+    launch: str
+    algorithm: str = "auto"
+    protocol: str = "auto"
+
+
+def _spec(log: Log, machine: _Machine, asked: _Asked) -> WorkloadSpec:
     if log.what in _KINDS.values():
-        settings: dict[str, Any] = {"collective": log.what, "group": _group(machine, ranks), "size": f"{size} B"}
-        settings["algorithm"] = algorithm
+        settings: dict[str, Any] = {"collective": log.what, "group": _group(machine, asked.ranks)}
+        settings |= {"size": f"{asked.size} B", "launch": asked.launch}
+        settings |= {"algorithm": asked.algorithm, "protocol": asked.protocol}
         return WorkloadSpec(id="explain", kind="collective", settings=settings)
     gpu = _group(machine, 1)
     ends = {_TO_GPU: ("memory", gpu), _FROM_GPU: (gpu, "memory")}.get(log.what, ("drives", "memory"))
@@ -295,10 +328,10 @@ def _group(machine: _Machine, ranks: int) -> str:
     return "gpus" if ranks >= len(gpus) else ", ".join(net.path(int(g)) for g in gpus[:ranks])
 
 
-def _run(log: Log, machine: _Machine, design: Design, ranks: int, size: int, algorithm: str = "auto") -> WorkloadResult:
-    spec = _spec(log, machine, ranks, size, algorithm)
-    asked = with_changes(design, workloads=[spec], default_workload="", assertions=[])
-    return analyze(asked, curves=False).workloads[0]
+def _run(log: Log, machine: _Machine, design: Design, asked: _Asked) -> WorkloadResult:
+    workloads = [_spec(log, machine, asked)]
+    only = with_changes(design, workloads=workloads, default_workload="", assertions=[])
+    return analyze(only, curves=False).workloads[0]
 
 
 def _rate(result: WorkloadResult) -> tuple[float, float, float]:
@@ -316,7 +349,7 @@ class _Swap:
     name: str
     a: str
     b: str
-    ranks: bool = False
+    of: str = ""
     domain: Domain | None = None
     factor: float = 1.0
 
@@ -324,9 +357,11 @@ class _Swap:
 def _swaps(log: Log, one: _Machine, other: _Machine, sizes: tuple[int, int]) -> list[_Swap]:
     found: list[_Swap] = []
     if sizes[0] != sizes[1]:
-        found.append(_Swap("Message size", f"{sizes[0]:,} B", f"{sizes[1]:,} B"))
+        found.append(_Swap("Message size", f"{sizes[0]:,} B", f"{sizes[1]:,} B", "size"))
+    if log.what in _KINDS.values() and one.launch != other.launch:
+        found.append(_Swap("Launch of the kernels", _LAUNCHES[one.launch], _LAUNCHES[other.launch], "launch"))
     if log.what in _KINDS.values() and one.ranks != other.ranks:
-        found.append(_Swap("Ranks", str(one.ranks), str(other.ranks), ranks=True))
+        found.append(_Swap("Ranks", str(one.ranks), str(other.ranks), "ranks"))
     for domain, rate, number in _DOMAINS:
         if domain not in one.links or domain not in other.links:
             continue
@@ -343,20 +378,22 @@ def _explained(
 ) -> tuple[Explained, tuple[str, str]]:
     one, other = machines
     first, second = (
-        _run(a, one, one.design, one.ranks, sizes[0]),
-        _run(b, other, other.design, other.ranks, sizes[1]),
+        _run(a, one, one.design, _Asked(one.ranks, sizes[0], one.launch)),
+        _run(b, other, other.design, _Asked(other.ranks, sizes[1], other.launch)),
     )
     p, q = _rate(first), _rate(second)
     swaps = _swaps(a, one, other, sizes)
-    total = math.log(q[0] / p[0])
     chains: list[dict[str, float]] = []
     for order in (swaps, swaps[::-1]):
         chains.append(_chain(a, one, other, order, sizes, (first, second)))
-        back = [_Swap(s.name, s.b, s.a, s.ranks, s.domain, 1 / s.factor) for s in order]
+        back = [_Swap(s.name, s.b, s.a, s.of, s.domain, 1 / s.factor) for s in order]
         reverse = _chain(a, other, one, back, (sizes[1], sizes[0]), (second, first))
         chains.append({name: -step for name, step in reverse.items()})
     most = max(map(len, chains))
     chains = [chain for chain in chains if len(chain) == most]
+    calls = (_calls(a, one.ranks), _calls(b, other.ranks))
+    waiting = _waiting(calls, (p[0], q[0]), sizes)
+    p, q = calls[0].held(p, sizes[0]), calls[1].held(q, sizes[1])
     words = {s.name: (s.a, s.b) for s in swaps} | {_ALGORITHM: (_how(first), _how(second))}
     words |= {_REST_OF_MODEL: (_kinds(one), _kinds(other))}
     causes: list[Cause] = []
@@ -365,8 +402,9 @@ def _explained(
         mean = sum(steps) / len(chains)
         if steps and (abs(mean) > 1e-4 or max(map(abs, steps)) > 1e-3):
             causes.append(Cause(name, x, y, math.exp(mean), math.exp(min(steps)), math.exp(max(steps))))
+    causes += waiting
     measured = (a.points[sizes[0]], b.points[sizes[1]])
-    rest = math.exp(math.log(measured[1] / measured[0]) - total)
+    rest = measured[1] / measured[0] * p[0] / q[0]
     spread = [math.hypot(math.log(q[0] / q[k]), math.log(p[3 - k] / p[0])) for k in (1, 2)]
     found = Explained(
         sizes,
@@ -380,10 +418,63 @@ def _explained(
     return found, (_how(first), _how(second))
 
 
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """How long calls of a log take at least: by the line through its two smallest sizes, and by the smallest [s].
+
+    Notes
+    -----
+    Where calls follow each other, what starts them sets their pace and hides the first bytes, so an empty message
+    takes no less than the line says.
+    """
+
+    factor: float = 1.0
+    least: float = 0.0
+    first: float = 0.0
+
+    def held(self, rates: tuple[float, float, float], size: int) -> tuple[float, float, float]:
+        """Estimated rates [B/s], none faster than the least time lets it be."""
+        if self.slower(rates[0], size) == 1:
+            return rates
+        most = self.factor * size
+        return most / self.least, min(rates[1], most / self.first), most / self.least
+
+    def slower(self, rate: float, size: int, least: float = 0.0) -> float:
+        """How many times as long the least time is as a size takes at a rate, no less than 1."""
+        return max(1.0, (least or self.least) * rate / (self.factor * size)) if size else 1.0
+
+
+def _calls(log: Log, ranks: int) -> _Calls:
+    sizes = sorted(log.points)[:2]
+    if log.what not in _KINDS.values() or len(sizes) < 2:
+        return _Calls()
+    factor = bus_factor(CollectiveKind(log.what), ranks)
+    first, second = (factor * size / log.points[size] for size in sizes)
+    return _Calls(factor, max(0.0, first - (second - first) * sizes[0] / (sizes[1] - sizes[0])), first)
+
+
+def _waiting(calls: tuple[_Calls, _Calls], rates: tuple[float, float], sizes: tuple[int, int]) -> list[Cause]:
+    """What the least time of a call does to a rate where it is more than the estimate."""
+    one, other = calls
+    slower = one.slower(rates[0], sizes[0]), other.slower(rates[1], sizes[1])
+    if max(slower) < 1 + 1e-3:
+        return []
+    most = one.slower(rates[0], sizes[0], one.first), other.slower(rates[1], sizes[1], other.first)
+    low, value, high = sorted((slower[0] / most[1], slower[0] / slower[1], most[0] / slower[1]))
+    a, b = (f"{calls.least * 1e6:.3g} µs" for calls in (one, other))
+    return [Cause("Least time of a call, by its log", a, b, value, low, high)]
+
+
 _ALGORITHM: Final = "Algorithm of the library"
 _REST_OF_MODEL: Final = "Kind of GPU and paths"
 #: settings that force what the library chose
-_FORCED: Final = {"ring": "ring", "tree": "tree", "nvls": "in-switch", "collnet": "in-network"}
+_FORCED: Final = {
+    **{name: name for name in ("ring", "tree", "direct")},
+    "nvls": "in-switch",
+    "nvls-tree": "in-switch",
+    "sharp": "in-network",
+    "pat": "tree",
+}
 
 
 def _kinds(machine: _Machine) -> str:
@@ -415,42 +506,46 @@ def _chain(
 ) -> dict[str, float]:
     """Logarithm of the step of each exchange, from one machine towards the other; the last step leads to the other."""
     found: dict[str, float] = {}
-    design, ranks, size, at = start.design, start.ranks, sizes[0], _rate(results[0])[0]
-    after = _rate(results[1])[0]
+    design, at, after = start.design, _rate(results[0])[0], _rate(results[1])[0]
+    asked, last = _Asked(start.ranks, sizes[0], start.launch), _Asked(end.ranks, sizes[1], end.launch)
     for swap in swaps:
-        if swap.name == "Message size":
-            size = sizes[1]
-        elif swap.ranks:
-            if end.ranks > start.net.n_parts or end.ranks > _gpus(start):
-                # fewer accelerators are drawn: the step is part of what is left
-                continue
-            ranks = end.ranks
+        if swap.of == "ranks" and end.ranks > _gpus(start):
+            # fewer accelerators are drawn: the step is part of what is left
+            continue
+        if swap.of:
+            asked = replace(asked, **{swap.of: getattr(last, swap.of)})
         elif swap.domain is not None:
             design = _scaled(design, swap.domain, swap.factor)
         try:
-            value = _rate(_run(log, start, design, ranks, size))[0]
+            value = _rate(_run(log, start, design, asked))[0]
         except DesignerError:
             continue
         found[swap.name] = found.get(swap.name, 0.0) + math.log(value / at)
         at = value
-    used, wanted = (_how(result).split(",")[0] for result in results)
-    if used != wanted and used in _FORCED and wanted in _FORCED:
+    used, wanted = (_chosen(result) for result in results)
+    if used != wanted and used and wanted:
         # forced on the machine at the end; where that cannot do it, on the hybrid
-        forced = _forced(log, end, end.design, end.ranks, sizes[1], _FORCED[used])
+        forced = _forced(log, end, end.design, replace(last, **used))
         if forced is not None:
             found[_ALGORITHM] = math.log(after / forced)
             after = forced
-        elif (forced := _forced(log, start, design, ranks, size, _FORCED[wanted])) is not None:
+        elif (forced := _forced(log, start, design, replace(asked, **wanted))) is not None:
             found[_ALGORITHM] = math.log(forced / at)
             at = forced
     found[_REST_OF_MODEL] = math.log(after / at)
     return found
 
 
-def _forced(log: Log, machine: _Machine, design: Design, ranks: int, size: int, algorithm: str) -> float | None:
-    """Rate with an algorithm; None where the machine cannot do it."""
+def _chosen(result: WorkloadResult) -> dict[str, str]:
+    """Settings that force what the library chose; empty where none does."""
+    algorithm, _, protocol = _how(result).partition(", ")
+    return {"algorithm": _FORCED[algorithm], "protocol": protocol} if algorithm in _FORCED else {}
+
+
+def _forced(log: Log, machine: _Machine, design: Design, asked: _Asked) -> float | None:
+    """Rate with an algorithm and a protocol; None where the machine cannot do it."""
     try:
-        return _rate(_run(log, machine, design, ranks, size, algorithm))[0]
+        return _rate(_run(log, machine, design, asked))[0]
     except DesignerError:
         return None
 

@@ -37,6 +37,7 @@ from designer.formulas.collectives import (
     CollectiveKind,
     CollectiveSituation,
     CollectiveTime,
+    Launch,
     NetworkKind,
     Protocol,
 )
@@ -96,7 +97,7 @@ class Communicator:
         algorithm: str = "auto",
         protocol: str = "auto",
         channels: int = 0,
-        graph: bool = False,
+        launch: str = Launch.EAGER,
     ) -> CollectiveTime:
         """Time of a collective over this group.
 
@@ -104,8 +105,8 @@ class Communicator:
         ----------
         algorithm, protocol, channels
             What the library is set to: ``NCCL_ALGO``, ``NCCL_PROTO``, ``NCCL_MAX_CTAS``; ``auto`` and 0 leave it alone.
-        graph
-            Launched as part of a CUDA graph.
+        launch
+            Who starts the kernels: ``eager``, ``graph`` or ``one-process``.
 
         Raises
         ------
@@ -120,7 +121,7 @@ class Communicator:
             message=message,
             in_network_reduction=helped,
             channels=channels,
-            graph=graph,
+            launch=Launch(launch),
         )
         forced = None if protocol == "auto" else frozenset({Protocol(protocol)})
         return collective_time(asked, ALGORITHMS.get(algorithm), forced)

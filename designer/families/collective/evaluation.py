@@ -39,8 +39,6 @@ from designer.sources import Constant, Status
 from designer.workload.program.tasks import Collective
 
 Float = npt.NDArray[np.float64]
-#: how a collective is launched where the host does not call each one
-IN_GRAPH: Final = "graph"
 #: a choice that saves less is not said
 WORTH_SAYING: Final = Constant(0.1, 0.1, 0.1, "assumed-collectives", Status.ASSUMED, "1", "as far as estimates agree")
 #: networks, and groups of each, whose communicators are kept
@@ -241,7 +239,7 @@ def _time(group: Communicator, operation: Collective, size: float, spreads: tupl
             operation.algorithm,
             operation.protocol,
             operation.channels,
-            operation.launch == IN_GRAPH,
+            operation.launch,
         )
         for sign in ((0, 1, -1) if any(spreads) else (0,))
     ]

@@ -32,6 +32,17 @@ LAUNCH_GRAPH: Final = Constant(
     2.6e-6, 0.0, 5e-6, "cuda-graphs", Status.UNVERIFIED, "s", "0.4 µs less a kernel than by the host, and no framework"
 )
 
+#: one call for one of the GPUs that a single thread serves in turn, calls following each other
+LAUNCH_EACH: Final = Constant(
+    5e-6,
+    3.4e-6,
+    7e-6,
+    "nccl-tests-one-process",
+    Status.DERIVED,
+    "s",
+    "least time ÷ GPUs of 7 machines with nccl-tests -g N: 3.3 to 6.8 µs; one more takes 12.8",
+)
+
 # ------------------------------------------------------------------ base and step latencies
 RING_BASE: Final = {
     _LL: Constant(6.6e-6, 4.5e-6, 9e-6, _NCCL, Status.PRIMARY, "s"),

@@ -61,6 +61,14 @@ class Protocol(StrEnum):
     SIMPLE = "simple"  #: large chunks and fences: full bandwidth
 
 
+class Launch(StrEnum):
+    """Who starts the kernels of a collective."""
+
+    EAGER = "eager"  #: the host at each call, a process for each rank
+    GRAPH = "graph"  #: the device, as part of a CUDA graph
+    ONE_PROCESS = "one-process"  #: the host at each call, one thread for all ranks of a server in turn
+
+
 class Bound(StrEnum):
     """What bounds the rate at which an algorithm moves bytes."""
 
@@ -145,8 +153,8 @@ class CollectiveSituation:
         the servers are busy at once: no algorithm passes it. None where the links are not drawn.
     channels
         Most channels the library may use (``NCCL_MAX_CTAS``); 0 leaves it to the library.
-    graph
-        Launched as part of a CUDA graph, not by the host at each call.
+    launch
+        Who starts the kernels.
     planned
         What the library plans for, where that is not this: links that are wider in thought are planned as drawn.
     """
@@ -174,7 +182,7 @@ class CollectiveSituation:
     direct_edge: EdgeRate | None = None
     inter_edge: EdgeRate | None = None
     channels: int = 0
-    graph: bool = False
+    launch: Launch = Launch.EAGER
     planned: CollectiveSituation | None = None
 
     def __post_init__(self) -> None:

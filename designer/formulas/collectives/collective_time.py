@@ -14,6 +14,7 @@ from designer.formulas.collectives._situation import (
     CollectiveKind,
     CollectiveSituation,
     CollectiveTime,
+    Launch,
     Protocol,
 )
 from designer.formulas.collectives._terms import generation
@@ -97,11 +98,29 @@ def _candidates(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     times: list[AlgorithmTime] = [time for formula in formulas for time in formula.function(situation)]
     if situation.servers > 1:
         times = [_wider(one, c.SPREAD_SERVERS.value) for one in times]
-    if situation.graph:
+    if situation.launch is Launch.GRAPH:
         times = [_in_graph(one) for one in times]
     if generation(situation.architecture) > c.NEWEST_FITTED.value:
         times = [_maybe_longer(one) for one in times]
-    return tuple(sorted(times, key=lambda one: (one.time, one.algorithm, one.protocol)))
+    times.sort(key=lambda one: (one.time, one.algorithm, one.protocol))
+    if situation.launch is Launch.ONE_PROCESS:
+        # after the choice, which does not know who launches
+        times = [_in_turn(one, situation.ranks_per_server) for one in times]
+    return tuple(times)
+
+
+def _in_turn(one: AlgorithmTime, launches: float) -> AlgorithmTime:
+    """The same with so many launches by one thread for each call: no call takes less than they do."""
+    each = c.LAUNCH_EACH
+    waiting = max(0.0, launches * each.value - one.time)
+    return replace(
+        one,
+        time=one.time + waiting,
+        low=max(one.low, launches * each.low),
+        high=max(one.high, launches * each.high),
+        latency_term=one.latency_term + waiting,
+        launch=one.launch + waiting,
+    )
 
 
 def _in_graph(one: AlgorithmTime) -> AlgorithmTime:

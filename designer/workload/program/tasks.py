@@ -143,7 +143,7 @@ class Collective(Task):
     protocol, channels
         What the library is set to; ``auto`` and 0 leave it alone.
     launch
-        ``eager`` by the host, ``graph`` as part of a CUDA graph.
+        ``eager`` by the host, ``graph`` as part of a CUDA graph, ``one-process`` by one thread for all of a server.
     """
 
     priced_by: ClassVar[str] = "designer.families.collective.costs"

@@ -21,8 +21,10 @@ A100 = {64 * MIB: 171.54, 256 * MIB: 194.07, GIB: 229.04, 16 * GIB: 234.89}
 H100 = {64 * MIB: 359.54, 256 * MIB: 418.91, GIB: 441.81, 16 * GIB: 483.05}
 
 
-def _nccl(rows: Mapping[int, float], ranks: int = 8, collective: str = "all_reduce") -> str:
-    head = f"# {collective}_perf\n" + "".join(f"#  Rank {k} Group 0 Pid 1 on host device {k}\n" for k in range(ranks))
+def _nccl(rows: Mapping[int, float], ranks: int = 8, collective: str = "all_reduce", each: int = 1) -> str:
+    head = f"# {collective}_perf\n# nThread 1 nGpus {each} minBytes 8 maxBytes 8 graph: 0\n" + "".join(
+        f"#  Rank {k} Group 0 Pid 1 on host device {k}\n" for k in range(ranks)
+    )
     return head + "".join(
         f"{s:>13} {s // 4} float sum -1 1.0 {bus / 1.75:.2f} {bus:.2f} 0\n" for s, bus in rows.items()
     )
@@ -75,6 +77,32 @@ def test_a_pair_of_published_logs() -> None:
     assert second.a.startswith("ring")
     assert second.b.startswith("nvls")
     assert main_size.is_within
+
+
+def test_launch_and_least_time_of_a_call_explain_small_messages() -> None:
+    """1 MiB: 8 A100 of one process take 102 us, 8 H100 28.6; by the line from 8 MiB an empty call takes 97.5 and 20.6.
+
+    A100: 1.75 x 1 MiB / 18 GB/s = 101.9 us, x 8 MiB / 109.93 GB/s = 133.5 us, so 101.9 - 31.6 / 7 = 97.4 us.
+    """
+    a, h = {MIB: 18.0, 8 * MIB: 109.93}, {MIB: 64.24, 8 * MIB: 174.16}
+    designs = (designer.open_design("hgx-a100-8"), designer.open_design("hgx-h100-8"))
+    found = explain(read_log(_nccl(a, each=8)), read_log(_nccl(h)), designs)
+    _product(found)
+    large, small = found.sizes[0], found.sizes[-1]
+    assert "Least time of a call, by its log" not in {c.name for c in large.causes}
+    causes = {c.name: c for c in small.causes}
+    assert causes["Launch of the kernels"].a == "one thread for all GPUs"
+    least = causes["Least time of a call, by its log"]
+    assert (least.a, least.b) == ("97.4 µs", "20.6 µs")
+    assert small.ratio == pytest.approx(3.57, rel=0.01)
+    assert small.rest == pytest.approx(1.13, abs=0.1)
+    assert small.is_within
+
+
+def test_how_a_log_was_launched_is_read() -> None:
+    assert read_log(_nccl({MIB: 18.0})).launch == "eager"
+    assert read_log(_nccl({MIB: 18.0}, each=8)).launch == "one-process"
+    assert read_log(_nccl({MIB: 18.0}, each=8).replace("graph: 0", "graph: 10")).launch == "graph"
 
 
 def test_ranks_are_a_cause_of_their_own() -> None:

@@ -67,10 +67,41 @@ def test_a_channel_leaves_through_one_nic() -> None:
 
 
 def test_a_graph_saves_its_launch_and_narrows_small_messages(a100: Communicator) -> None:
-    eager, graph = a100.time("all-reduce", 1024), a100.time("all-reduce", 1024, graph=True)
+    eager, graph = a100.time("all-reduce", 1024), a100.time("all-reduce", 1024, launch="graph")
     assert eager.time - graph.time == pytest.approx(c.LAUNCH.value - c.LAUNCH_GRAPH.value)
     assert graph.high - graph.time < 0.5 * (eager.high - eager.time)
     assert graph.low <= graph.time
+
+
+def test_one_thread_launches_for_all_of_its_gpus_in_turn(a100: Communicator) -> None:
+    """8 launches of 5 us are 40 us: 1 KiB, 18 us by itself, takes as long; 16 MiB waits for nothing."""
+    eager, turns = (a100.time("all-reduce", 1024, launch=launch) for launch in ("eager", "one-process"))
+    assert eager.time < 20e-6
+    assert turns.time == pytest.approx(8 * 5e-6)
+    assert turns.latency_term == turns.time - turns.bandwidth_term - turns.pipeline_term
+    assert (turns.algorithm, turns.protocol) == (eager.algorithm, eager.protocol)
+    assert turns.low < turns.time < turns.high
+    large = [a100.time("all-reduce", 16 * MIB, launch=launch).time for launch in ("eager", "one-process")]
+    assert large[0] == large[1]
+
+
+#: least time of an all-reduce of nccl-tests with -g N, by machine: GPUs and time [s]
+ONE_PROCESS = {
+    "4 V100 PCIe, NCCL 2.8": (4, 13.4e-6),
+    "4 A100 PCIe": (4, 22.9e-6),
+    "4 A100 SXM, NCCL 2.13": (4, 14.7e-6),
+    "2 RTX 4090": (2, 8.97e-6),
+    "4 RTX 4090": (4, 18.9e-6),
+    "8 RTX 4090, 2 EPYC 7542": (8, 38.7e-6),
+    "8 RTX 3090": (8, 54.2e-6),
+}
+
+
+def test_published_runs_of_one_process_lie_around_it() -> None:
+    each = sorted(time / gpus for gpus, time in ONE_PROCESS.values())
+    assert each[len(each) // 2] == pytest.approx(c.LAUNCH_EACH.value, rel=0.06)
+    inside = [c.LAUNCH_EACH.low <= one <= c.LAUNCH_EACH.high for one in each]
+    assert sum(inside) == 6
 
 
 def test_transports_of_clouds_run_what_their_plug_ins_are_configured_for() -> None:
