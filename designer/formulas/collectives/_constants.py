@@ -131,6 +131,16 @@ SWITCH_HOP: Final = {
 RING_PIPELINE: Final = Constant(
     0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "Simple rings, trees with flags: A100 8–1024 MiB"
 )
+#: the same of rings over PCIe, where the links are slower than what the steps hide
+PCIE_PIPELINE: Final = Constant(
+    0.05,
+    0.0,
+    0.3,
+    _FIT,
+    Status.DERIVED,
+    "1",
+    "4 V100, 4 A100, 2, 4 and 8 RTX 4090, 1 to 16 MiB against 128 MiB: 0 to .1",
+)
 TREE_PIPELINE: Final = Constant(
     0.5, 0.25, 0.9, _FIT, Status.DERIVED, "1", "Simple trees: 6 points of one two-server sweep"
 )
@@ -163,10 +173,28 @@ PCIE_ONE_WAY: Final = Constant(
     0.83, 0.76, 0.88, _FIT, Status.DERIVED, "1", "4 H100 49 of 63, 4 A100 at least 25 of 31.5 GB/s; residual 5 %"
 )
 #: the same across sockets, relative to below one
-CROSS_SOCKET_RING: Final = Constant(0.85, 0.70, 0.95, "nvbandwidth-50", Status.DERIVED)
-#: the same without peer access, relative to with it
+CROSS_SOCKET_RING: Final = Constant(
+    0.85,
+    0.55,
+    1.0,
+    "nvbandwidth-50",
+    Status.DERIVED,
+    "1",
+    "8 RTX 4090 on two Rome lose nothing, 4 A100 on two Skylake keep about half",
+)
+#: the same without peer access, relative to with it, where the host is not drawn
 HOST_MEMORY_RING: Final = Constant(
-    0.70, 0.50, 0.90, "assumed-collectives", Status.ASSUMED, "1", "every byte crosses host memory twice"
+    0.72, 0.58, 0.9, "rtx4090-peer-access", Status.SECONDARY, "1", "8 RTX 4090 on two Rome: 15.0 and 20.6 GB/s"
+)
+#: what chunks that stop in host memory one after the other keep of copies at once over the same links and memory
+STAGED_RING: Final = Constant(
+    0.80,
+    0.62,
+    0.95,
+    "rtx4090-peer-access",
+    Status.DERIVED,
+    "1",
+    "8 RTX 4090 on two Rome: 15.0 of 18.6 GB/s; one machine",
 )
 #: two ranks move the same data through fewer concurrent steps
 PAIR: Final = Constant(0.93, 0.87, 0.98, _FIT, Status.DERIVED, "1", "8 points of A100 and H100 pairs; residual 4 %")

@@ -96,7 +96,7 @@ def intra_rate(situation: CollectiveSituation) -> Rate:
     """What rings with large chunks achieve inside a server, per rank and direction [B/s]."""
     if situation.ranks == situation.servers:
         return UNLIMITED
-    return _ring_rate(situation, situation.intra_bandwidth).within(situation.intra_edge)
+    return _ring_rate(situation, situation.intra_bandwidth, situation.intra_edge).within(situation.intra_edge)
 
 
 def direct_rate(situation: CollectiveSituation) -> Rate:
@@ -104,7 +104,7 @@ def direct_rate(situation: CollectiveSituation) -> Rate:
     if situation.ranks == situation.servers:
         return UNLIMITED
     edge = situation.direct_edge or situation.intra_edge
-    return _ring_rate(situation, situation.direct_bandwidth or situation.intra_bandwidth).within(edge)
+    return _ring_rate(situation, situation.direct_bandwidth or situation.intra_bandwidth, edge).within(edge)
 
 
 def pair_rate(situation: CollectiveSituation) -> Rate:
@@ -113,7 +113,7 @@ def pair_rate(situation: CollectiveSituation) -> Rate:
     edge = situation.intra_edge
     if edge is not None and 0 < raw < situation.intra_bandwidth:
         edge = edge.scaled(raw / situation.intra_bandwidth)
-    return _ring_rate(situation, raw).within(edge)
+    return _ring_rate(situation, raw, edge).within(edge)
 
 
 def held_inside(situation: CollectiveSituation) -> bool:
@@ -121,7 +121,7 @@ def held_inside(situation: CollectiveSituation) -> bool:
     edge = situation.intra_edge
     if edge is None or situation.ranks == situation.servers:
         return False
-    return edge.value < _ring_rate(situation, situation.intra_bandwidth).value
+    return edge.value < _ring_rate(situation, situation.intra_bandwidth, edge).value
 
 
 def held_between(situation: CollectiveSituation) -> bool:
@@ -130,13 +130,17 @@ def held_between(situation: CollectiveSituation) -> bool:
     return edge is not None and edge.value < network_rate(replace(situation, inter_edge=None)).value
 
 
-def _ring_rate(situation: CollectiveSituation, raw: float) -> Rate:
-    return _of_channels(situation, _links_rate(situation, raw))
+def _ring_rate(situation: CollectiveSituation, raw: float, edge: EdgeRate | None) -> Rate:
+    return _of_channels(situation, _links_rate(situation, raw, edge))
 
 
-def _links_rate(situation: CollectiveSituation, raw: float) -> Rate:
-    rate = exactly(raw, Bound.INSIDE)
+def _links_rate(situation: CollectiveSituation, raw: float, edge: EdgeRate | None) -> Rate:
     path = situation.intra_path
+    if path is PathClass.HOST_MEMORY and edge is not None:
+        # copies into host memory and out of it: what the platform gives them, chunk after chunk
+        staged = Rate(edge.value, edge.low, edge.high, raw, ((Bound.INSIDE_EDGE, edge.value),))
+        return staged.times(c.STAGED_RING)
+    rate = exactly(raw, Bound.INSIDE)
     if path is PathClass.XGMI:
         return rate.times(c.XGMI_RING)
     if path.is_nvlink:

@@ -76,8 +76,9 @@ def join_sockets(
     pairs = nearest_pairs(cpus, distances or {})
     peers = Counter(cpu for pair in pairs for cpu in pair)
     rate = model.socket_rate or link_kinds()[model.socket_link].default_rate
+    links = model.socket_links if model.socket_rate else int(str(assumption("socket_links").value))
     for a, b in pairs:
-        count = max(model.socket_links // max(peers[a], peers[b]), 1)
+        count = max(links // max(peers[a], peers[b]), 1)
         link_id = machine.link(
             a,
             b,

@@ -38,7 +38,8 @@ def ring(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     times: list[AlgorithmTime] = []
     for protocol in protocols(situation):
         inside, outside = _rates(situation, protocol)
-        pipeline = c.RING_PIPELINE if protocol is Protocol.SIMPLE else None
+        fill = c.PCIE_PIPELINE if situation.servers == 1 and situation.intra_path.is_pcie else c.RING_PIPELINE
+        pipeline = fill if protocol is Protocol.SIMPLE else None
         latency = _latency(situation, protocol)
         depth = min(1.0, 2 * c.PIPELINE_SLOTS.value / (_PASSES.get(kind, 1) * (n - 1)))
         times.append(assemble("ring", protocol, latency, ((moved, inside), (moved, outside)), pipeline, depth))

@@ -38,8 +38,8 @@ def test_links_of_the_part(id: str, sockets: int, links: list[tuple[int, float]]
     assert _joined(processor(id), sockets) == links
 
 
-def test_unknown_cpus_have_the_usual_link() -> None:
-    assert _joined(unknown_processor(), 2) == [(1, 20.8e9)]
+def test_unknown_cpus_have_the_usual_links() -> None:
+    assert _joined(unknown_processor(), 2) == [(3, 20.8e9)]
 
 
 def test_what_nccl_plans_is_no_rate_of_a_link() -> None:
