@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +14,7 @@ from designer.resources import assets
 from designer.sources import Status
 from designer.units import Bytes, parse
 from designer.workload.entries import check_entry, load_entry
+from designer.workload.jobs import InputPath
 
 _FIELDS: Final = {
     "id",
@@ -98,6 +99,38 @@ def datasets() -> Mapping[str, Dataset]:
     """All shipped datasets by id, sorted."""
     found = [load_dataset(path) for path in sorted((assets() / "datasets").glob("*.toml"))]
     return MappingProxyType({entry.id: entry for entry in found})
+
+
+#: the dataset whose samples are those of the settings
+CUSTOM: Final = "custom"
+#: bytes of a pixel in datasets: three colours of 4 bytes
+PIXEL_BYTES: Final = 12
+
+
+def dataset_of(path: InputPath) -> Dataset:
+    """The samples of an input path: those of a shipped dataset, as far as it says nothing else.
+
+    Raises
+    ------
+    CatalogError
+        If there is no such dataset, or a custom one lacks how many samples it has or how large they are.
+    """
+    if path.dataset == CUSTOM and not (path.epoch_samples > 0 and path.sample_size > 0):
+        raise CatalogError(
+            "a custom dataset without samples or their size", remedy="give epoch_samples and sample_size"
+        )
+    if path.dataset == CUSTOM:
+        count = path.epoch_samples
+        found = Dataset(CUSTOM, "Samples as given", count, Bytes(count * path.sample_size), files=count)
+    else:
+        found = dataset(path.dataset)
+        count = path.epoch_samples or found.samples
+        each = path.sample_size or found.size / found.samples
+        tokens = round(found.tokens * count / found.samples)
+        found = replace(found, samples=count, size=Bytes(count * each), tokens=tokens)
+    if path.resolution > 0:
+        found = replace(found, decoded_sample=Bytes(PIXEL_BYTES * path.resolution**2))
+    return found
 
 
 def dataset(dataset_id: str) -> Dataset:

@@ -97,12 +97,31 @@ LAYOUT: Final = (
     Setting("adapters", "Adapters only", "flag", False),
 )
 INPUT: Final = (
-    Setting("dataset", "Dataset", "text", "", help="id of a dataset; empty to leave the input out"),
+    Setting("dataset", "Dataset", "text", "", help="id of a dataset, or custom; empty to leave the input out"),
     Setting("source", "Data from", "selector", "storage", help="parts that hold the data"),
     Setting("workers", "Workers per accelerator", "count", 8),
     Setting("prefetch", "Batches ahead", "count", 2, help="0: load, then compute"),
     Setting("decode", "Decoding", "choice", "cpu", choices=("cpu", "gpu", "none")),
-    Setting("decode_rate", "Samples per worker", "frequency", "0 1/s", help="0 1/s for a general value"),
+    Setting(
+        "decode_rate",
+        "Samples per worker",
+        "frequency",
+        "0 1/s",
+        help="or per accelerator, where those decode; 0 1/s for a general value",
+    ),
+    Setting(
+        "loader",
+        "Loader",
+        "choice",
+        "files",
+        choices=("files", "ffcv", "dali"),
+        help="files: processes that read file after file (PyTorch); ffcv: pages of one file, compiled, 8 bit a value; "
+        "dali: threads, 8 bit a value",
+    ),
+    Setting("epoch_samples", "Samples of an epoch", "count", 0, help="0 for those of the dataset"),
+    Setting("sample_size", "Sample size", "size", "0 B", help="mean, as stored; 0 B for that of the dataset"),
+    Setting("sample_spread", "Spread of sizes", "ratio", 0, help="standard deviation over the mean"),
+    Setting("resolution", "Side of a picture", "count", 0, help="pixels, as accelerators get it; 0 for the dataset's"),
     Setting("cached", "Page cache share", "ratio", 0, help="share of reads the page cache serves"),
     Setting("access", "Access", "choice", "auto", choices=("auto", "random", "sequential")),
     Setting("io_size", "I/O size", "size", "0 B", help="of a request to storage; 0 B for streams"),

@@ -73,7 +73,12 @@ class InputPath:
     decode
         ``cpu``, ``gpu`` or ``none``.
     decode_rate
-        Samples one worker decodes and augments; 0 for a general value [1/s].
+        Samples one worker decodes and augments, or one accelerator where those decode; 0 for a general value [1/s].
+    loader
+        ``files``, ``ffcv`` or ``dali``.
+    epoch_samples, sample_size, sample_spread, resolution
+        Of the samples, where they are not those of the dataset: how many, bytes of one [B] and their standard deviation
+        over the mean [1], and pixels of a side of a picture; 0 for those of the dataset.
     cached
         Share of reads served by the page cache [1].
     access
@@ -89,6 +94,11 @@ class InputPath:
     prefetch: int
     decode: str
     decode_rate: float
+    loader: str
+    epoch_samples: int
+    sample_size: float
+    sample_spread: float
+    resolution: int
     cached: float
     access: str
     io_size: float
@@ -160,6 +170,6 @@ class Saving:
 
 
 #: a job of which nothing is read, and one that is asked for its step alone
-NO_INPUT: Final = InputPath("", "", 1, 1, "none", 0.0, 0.0, "auto", 0.0, 1, "policy", "")
+NO_INPUT: Final = InputPath("", "", 1, 1, "none", 0.0, "files", 0, 0.0, 0.0, 0, 0.0, "auto", 0.0, 1, "policy", "")
 NO_RUN: Final = Run(0.0, 0, 0.0, 0, "", False, False, 0.0, 0.0)
 NOT_SAVED: Final = Saving()

@@ -151,7 +151,7 @@ def _of_batches(asked: Inference, tokens: bool) -> Iterator[_Reason]:
     if not tokens:
         yield differing("sequence"), "a sample of this model has no tokens", "leave it out"
     if not asked.input.source.strip() and not asked.input.dataset.strip():
-        read = ("workers", "decode", "decode_rate", "cached", "access", "io_size", "queue_depth", "gpudirect")
+        read = ("workers", "decode", "decode_rate", "loader", "cached", "access", "io_size", "queue_depth", "gpudirect")
         differs = [name for name in read if getattr(asked.input, name) != getattr(plain.input, name)]
         yield differs, "samples come out of host memory", "name in source what they are read from"
     if not asked.limit and scenario != "video":

@@ -36,7 +36,8 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     fed = feed(network, readers, task.input, samples, place)
     overlapped = task.input.prefetch > 0
     each = task.batch * samples.stored
-    why = fed.account(each, overlapped, explained=question.explained)
+    largest = samples.loaded(task.batch, len(readers), task.input)
+    why = fed.account(largest, overlapped, explained=question.explained)
     loaded, n = fed.answer, len(readers)
     sources = tuple(sorted({"fit-storage", *loaded.sources}))
     slowest = f"slowest: {fed.slowest(task.input)}"

@@ -32,9 +32,11 @@ from designer.engine.transfers.flow_rates import FlowRates
 from designer.engine.transfers.limits import NO_LIMITS, FlowLimits, request_limits
 from designer.errors import AnalysisError
 from designer.families.training.tasks import TrainStep
+from designer.formulas.storage.loaders import ACCELERATOR_DECODES, LOADERS, slowest_batch
 from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.memo import Store, memo
 from designer.sources import Constant, Estimate, Status
+from designer.units import Ratio
 from designer.workload.jobs import InputPath
 from designer.workload.kind import listed, program_of
 from designer.workload.program.tasks import Move
@@ -42,8 +44,6 @@ from designer.workload.program.tasks import Move
 Int = npt.NDArray[np.int64]
 Float = npt.NDArray[np.float64]
 
-#: decoded and augmented bytes one core puts out: an ImageNet picture of 602 kB in about 10 ms
-DECODE_RATE: Final = Constant(60e6, 30e6, 120e6, "assumed-training", Status.ASSUMED, "B/s", "one core, JPEG and crops")
 #: core time of handing a batch to an accelerator, whatever its size: the loader's queue, pinning, calls of the copies
 HAND_OVER_COST: Final = Constant(300e-6, 100e-6, 1e-3, "assumed-training", Status.ASSUMED, "s", "a batch")
 #: what workers do whose rate is given: samples a second as measured, from reading to the finished picture
@@ -66,6 +66,8 @@ class Samples:
         True if files are visited at random.
     batch
         Samples handed to an accelerator at once; 0 where that is not known.
+    spread
+        Standard deviation of the size of one over its mean [1].
     """
 
     stored: float
@@ -73,6 +75,13 @@ class Samples:
     epoch: float
     random: bool
     batch: float = 0.0
+    spread: float = 0.0
+
+    def loaded(self, batch: float, readers: int, path: InputPath) -> float:
+        """Bytes of the largest of the batches that readers load at once [B]."""
+        if not self.spread:
+            return batch * self.stored
+        return batch * self.stored * slowest_batch(Ratio(self.spread), batch * (1 + path.prefetch), readers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +135,7 @@ class Feed:
         """The slowest stage in words."""
         rates = self.stage_rates()
         name = min(rates, key=lambda stage: rates[stage])
-        return LOADING if name == "decode" and path.decode_rate > 0 else name
+        return LOADING if name == "decode" and path.decode_rate > 0 and path.decode == "cpu" else name
 
     def receiving(self, sources: tuple[str, ...], note: str, pace: float = 1.0) -> Estimate:
         """Processor cores that receiving takes, at a share of the rate that samples could come at [1]."""
@@ -302,9 +311,11 @@ def _limits(
         together = n if n > READERS_LIMIT else 1
         does = LOADING if path.decode_rate > 0 else "decoding"
         label = f"{path.workers} workers for each accelerator, {does}"
-        limit = Limit("workers", label, path.workers * together / cost, band=_decode_band(path))
+        limit = Limit("workers", label, path.workers * together / cost, band=_decode_band(path, samples))
         nodes = np.zeros(n // together, dtype=np.int64)
         found.append(FlowLimits((limit,), nodes, np.arange(n), np.arange(n) // together, np.ones(n)))
+    if path.decode == "gpu" and samples.decoded > samples.stored and (path.loader == "dali" or path.decode_rate > 0):
+        found.append(_accelerators_decode(path, samples, n))
     usage = cost + receiving
     moved = usage > 0
     moved[traffic.legs.flow] = True
@@ -319,7 +330,7 @@ def _limits(
     base = np.maximum.reduceat(usage[order], starts)
     label = "processor cores decoding and receiving" if cost else "processor cores receiving"
     # what is measured is as sure as any limit; both costs are at one end of their bands at once
-    low, high = _decode_band(path) or (1.0, 1.0)
+    low, high = _decode_band(path, samples) or (1.0, 1.0)
     bands = [
         np.maximum.reduceat((cost / of_decode + (usage - cost) / of_kernel)[order], starts)
         for of_decode, of_kernel in zip((low, high), KERNEL_BAND, strict=True)
@@ -343,15 +354,31 @@ def _limits(
 READERS_LIMIT: Final = 64
 
 
+def _accelerators_decode(path: InputPath, samples: Samples, readers: int) -> FlowLimits:
+    """What accelerators decode of pictures, each for itself."""
+    rate = ACCELERATOR_DECODES
+    band = None if path.decode_rate > 0 else (rate.low / rate.value, rate.high / rate.value)
+    limit = Limit("decoders", "accelerators decoding", (path.decode_rate or rate.value) * samples.stored, band=band)
+    numbers = np.arange(readers)
+    return FlowLimits((limit,), np.zeros(readers, dtype=np.int64), numbers, numbers, np.ones(readers))
+
+
+def _on_cores(path: InputPath, samples: Samples) -> Constant | None:
+    """Bytes that a core puts out of samples as they are stored [B/s]; None where that takes no time."""
+    loader = LOADERS[path.loader]
+    if path.decode == "gpu":
+        return None
+    if path.decode == "none":
+        return loader.cropped
+    return loader.decoded if samples.decoded > samples.stored or loader.pages else None
+
+
 def _decode_cost(path: InputPath, samples: Samples) -> float:
     """Core seconds per stored byte."""
-    if path.decode != "cpu":
-        return 0.0
-    if path.decode_rate > 0:
+    if path.decode == "cpu" and path.decode_rate > 0:
         return 1 / (path.decode_rate * samples.stored)
-    if samples.decoded <= samples.stored:
-        return 0.0  # nothing to decode
-    return samples.decoded / DECODE_RATE.value / samples.stored
+    rate = _on_cores(path, samples)
+    return 0.0 if rate is None else samples.decoded / rate.value / samples.stored
 
 
 def _handing_cost(samples: Samples) -> float:
@@ -359,11 +386,12 @@ def _handing_cost(samples: Samples) -> float:
     return HAND_OVER_COST.value / (samples.batch * samples.stored) if samples.batch > 0 else 0.0
 
 
-def _decode_band(path: InputPath) -> tuple[float, float] | None:
+def _decode_band(path: InputPath, samples: Samples) -> tuple[float, float] | None:
     """The band of what decoding cores do [1]; None where their rate is given."""
-    if path.decode_rate > 0:
+    rate = _on_cores(path, samples)
+    if path.decode_rate > 0 or rate is None:
         return None
-    return DECODE_RATE.low / DECODE_RATE.value, DECODE_RATE.high / DECODE_RATE.value
+    return rate.low / rate.value, rate.high / rate.value
 
 
 def _receiving_cost(network: Network, readers: Int, traffic: Traffic) -> Float:
@@ -476,4 +504,4 @@ def _stages(network: Network, answer: TransferAnswer, n: int) -> Mapping[str, In
     return {name: mine for name, mine in each.items() if len(mine)}
 
 
-_STAGE: Final = {"client": "read", "media": "read", "cores": "decode", "workers": "decode"}
+_STAGE: Final = {"client": "read", "media": "read", "cores": "decode", "workers": "decode", "decoders": "decode"}

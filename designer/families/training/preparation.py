@@ -42,8 +42,9 @@ from designer.formulas.layout import COMMON, Layout, Recompute, Schedule, Shardi
 from designer.formulas.precision import Precision, precision
 from designer.formulas.shapes import is_transformer
 from designer.formulas.software import UNKNOWN, Software, software
+from designer.formulas.storage.loaders import FLOAT_VALUE, LOADERS
 from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
-from designer.workload.datasets import Dataset, dataset
+from designer.workload.datasets import Dataset, dataset_of
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.jobs import InputPath, Job
 from designer.workload.models import find_model, model
@@ -471,15 +472,15 @@ def samples_of(plan_sequence: int, transformer: bool, path: InputPath, place: st
         If there is no such dataset.
     """
     with raised_as(AnalysisError, f"{place}.dataset"):
-        data = dataset(path.dataset)
+        data = dataset_of(path)
     count = float(data.samples)
     if transformer and data.tokens:
         count = max(1.0, data.tokens / max(1, plan_sequence))
-    stored = data.size / count
-    random = path.access == "random" or (
-        path.access == "auto" and data.files > 0 and data.samples < data.files * SHARD_SAMPLES.value
-    )
-    return Samples(stored, data.decoded_sample or stored, count, random), data
+    stored, loader = data.size / count, LOADERS[path.loader]
+    files = data.files > 0 and data.samples < data.files * SHARD_SAMPLES.value
+    random = path.access == "random" or (path.access == "auto" and files and not loader.pages)
+    decoded = data.decoded_sample * loader.value_bytes / FLOAT_VALUE.value or stored
+    return Samples(stored, decoded, count, random, spread=path.sample_spread), data
 
 
 #: no traffic at all: one accelerator, or a perfect network

@@ -64,7 +64,9 @@ class RoutedStep:
     @property
     def loaded(self) -> float:
         """Stored bytes that a reader loads for a step [B]."""
-        return self.plan.local_batch * self.samples.stored if self.samples else 0.0
+        if self.samples is None or self.feed is None:
+            return 0.0
+        return self.samples.loaded(self.plan.local_batch, len(self.feed.parts), self.path)
 
     @property
     def training_rate(self) -> float:
@@ -101,7 +103,7 @@ def route_step(network: Network, plan: TrainingPlan, training: TrainStep, *, rea
     samples = replace(samples, batch=plan.handed)
     fed = feed(network, plan.readers() if readers is None else readers, path, samples, place)
     overlapped = path.prefetch > 0
-    taken = float(seconds(fed.time(plan.local_batch * samples.stored, overlapped)))
+    taken = float(seconds(fed.time(samples.loaded(plan.local_batch, len(fed.parts), path), overlapped)))
     return replace(
         alone,
         step=plan.estimate(costs, InputStage(Seconds(taken), overlapped)),

@@ -14,7 +14,7 @@ from designer.families.serving.engines import releases
 from designer.gui.viewmodels.forms import Entry
 from designer.spelling import near
 from designer.units import DIMENSIONS, EXAMPLE
-from designer.workload.datasets import datasets
+from designer.workload.datasets import CUSTOM, datasets
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.kind import workload_kinds
 from designer.workload.models import find_model, model, models, nearest_models
@@ -29,7 +29,8 @@ def _names(text: str) -> frozenset[str]:
 GROUPS: Final[Mapping[str, frozenset[str]]] = {
     "What": frozenset(),
     "Data": _names(
-        """dataset source workers prefetch decode decode_rate cached access gpudirect background load rate clients
+        """dataset source workers prefetch decode decode_rate loader epoch_samples sample_size sample_spread resolution
+        cached access gpudirect background load rate clients
         variation profile prompt output spread lengths trace prefix storage readers dirty_rate device_state disks
         io_size queue_depth threads origin request reply"""
     ),
@@ -213,7 +214,7 @@ def offered(design: Design, kind: str, name: str) -> tuple[str, ...]:
 
 def check_dataset(text: str) -> str:
     """What is wrong with a data set; empty if nothing is."""
-    if not text or text in datasets():
+    if not text or text == CUSTOM or text in datasets():
         return ""
     meant = near(text, datasets())
     hint = f"did you mean {' or '.join(meant)}?" if meant else "search the list"

@@ -35,7 +35,7 @@ def price(prices: Prices, task: LoadBatch, place: str) -> Cost:
         samples, _ = samples_of(task.sequence, True, path, place)
     samples = replace(samples, batch=handed)
     fed = feed(prices.network, readers, path, samples, place)
-    return batch_of(prices, fed, batch * samples.stored, path)
+    return batch_of(prices, fed, samples.loaded(batch, len(readers), path), path)
 
 
 def batch_of(prices: Prices, fed: Feed, size: float, path: InputPath) -> Cost:

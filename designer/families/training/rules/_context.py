@@ -11,7 +11,7 @@ from designer.families.training.preparation import ALONE, prepare
 from designer.families.training.step import busy_step
 from designer.families.training.tasks import TrainStep
 from designer.rules.context import Context
-from designer.workload.datasets import Dataset, dataset
+from designer.workload.datasets import Dataset, dataset_of
 from designer.workload.kind import task_of
 
 
@@ -39,7 +39,7 @@ class TrainingContext(Context):
     def trainings(self) -> Mapping[str, tuple[TrainStep, Dataset]]:
         """Training workloads that read a dataset, by id."""
         jobs = self.jobs.items()
-        return {k: (t, dataset(t.input.dataset)) for k, t in jobs if t.input.dataset and not t.run.online}
+        return {k: (t, dataset_of(t.input)) for k, t in jobs if t.input.dataset and not t.run.online}
 
     def busy_step(self, name: str, *, alone: bool = False) -> StepEstimate:
         """A step of a training workload that never waits for samples; `alone` for its computing without a network.
