@@ -91,14 +91,104 @@ class _Done:
 
 
 @dataclass(frozen=True, slots=True)
-class _Guest:
-    """What is to be moved, with its dirty behaviour [B, B/s]."""
+class _Corner:
+    """One end of the band, or its middle.
+
+    Parameters
+    ----------
+    filled
+        Memory that is not zero [B].
+    speed, dirty
+        Bandwidth and dirty rate over what they are taken to be [1].
+    scan
+        Memory searched for zero pages [B/s].
+    setup, pause
+        Before the first page, and what every pause takes [s].
+    """
 
     filled: float
+    speed: float
+    scan: float
+    dirty: float
+    setup: float
+    pause: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Guest:
+    """A guest on its way: what all corners share [B, B/s, s]; a working set of None is what is used."""
+
     memory: float
+    used: float
+    bandwidth: float
+    link_rate: float
     dirty_rate: float
-    working_set: float
+    working_set: float | None
+    downtime_limit: float
+    stop: Stop
+    auto_converge: bool
+    post_copy: bool
     vfio_state: float
+    vfio_downtime: float
+
+    def moved(self, corner: _Corner) -> _Done:
+        """Passes until the monitor stops the guest, and the pause; or what follows where it never does."""
+        rate, link_rate = self.bandwidth * corner.speed, self.link_rate * corner.speed
+        # The pause also carries the devices: what they need of the limit is not left for memory.
+        threshold = max(0.0, link_rate * self.downtime_limit - self.vfio_state)
+        room = threshold if self.stop.rest is None else self.stop.rest
+        rounds = self._passes(corner, rate, room)
+        fixed = corner.pause + self.vfio_downtime + self.vfio_state / link_rate
+        if rounds.converged:
+            downtime = rounds.left / rate + fixed
+            return _Done(rounds, corner.setup + rounds.duration + downtime, downtime, 0.0, rounds.duration)
+        if not self.post_copy:
+            return _Done(rounds, math.inf, math.inf, 0.0, math.inf)
+        first = rounds.rounds[0]
+        only = Rounds((first,), first.dirtied, converged=True)
+        total = corner.setup + first.duration + fixed + first.dirtied / rate
+        return _Done(only, total, fixed, first.dirtied, first.duration)
+
+    def _passes(self, corner: _Corner, rate: float, room: float) -> Rounds:
+        """As `iterate`, with a first pass that lasts at least as long as looking at all memory."""
+        dirty_rate, most = self.dirty_rate * corner.dirty, self.stop.passes
+        rule = _throttle(dirty_rate) if self.auto_converge else _free(dirty_rate)
+        written = min(self.used, corner.filled) if self.working_set is None else self.working_set
+        looking = self.memory / corner.scan
+        if looking <= corner.filled / rate:
+            return iterate(corner.filled, rate, written, room, rule, most)
+        dirtying = rule(0, 0.0, looking, corner.filled)
+        dirtied = min(written, dirtying.amount)
+        first = Round(0.0, looking, corner.filled, dirtied, dirtying.kept)
+        if dirtied <= room or most == 1:
+            return Rounds((first,), dirtied, converged=True)
+
+        def later(index: int, start: float, duration: float, sent: float) -> Dirtying:
+            return rule(index + 1, start + looking, duration, sent)
+
+        rest = iterate(dirtied, rate, written, room, later, most - 1 if most is not None else None)
+        shifted = (
+            Round(each.start + looking, each.duration, each.sent, each.dirtied, each.kept) for each in rest.rounds
+        )
+        return Rounds((first, *shifted), rest.left, rest.converged)
+
+    def pause(self, done: Outcome, least: _Done, fastest: float, rate: float) -> Estimate:
+        """The pause with a band that holds what may be unsent, at the rate at which it is dealt with [B/s].
+
+        Notes
+        -----
+        The band is wide on purpose: the hypervisor looks at what is left within a pass and estimates its bandwidth from
+        what it just sent, so as much of a pass as fits the limit may be unsent, too. And an idle guest writes the same
+        pages again, so less may be left than its dirty rate says.
+        Of a guest with zero pages those come last in the published runs: they are only looked at.
+        """
+        unsent = max(0.0, self.link_rate * self.downtime_limit - self.vfio_state)
+        most = SWITCHOVER.high + self.vfio_downtime + self.vfio_state / self.link_rate + unsent / rate
+        again = 0.0
+        if self.working_set is None and least.rounds.converged and not least.post_copied:
+            again = (1 - DIRTIED_ONCE.low) * least.rounds.left / (self.bandwidth * fastest)
+        stated = done.downtime
+        return Estimate(stated.value, stated.low - again, max(stated.high, most), "s", stated.sources)
 
 
 def kvm_precopy(
@@ -155,81 +245,58 @@ def kvm_precopy(
     AnalysisError
         If a size or rate is negative, or memory, bandwidth or limit is zero.
 
-    Notes
-    -----
-    The band of the pause is wide on purpose. The hypervisor looks at what is left within a pass and estimates its
-    bandwidth from what it just sent, which zero pages distort: anything up to the limit may be left. And an idle guest
-    writes the same pages again, so less may be left than its dirty rate says.
-
     Sources
     -------
     QEMU migration defaults; Clark 2005; Akoush 2010; Hines 2009 (post-copy).
     """
     positive(memory, "memory")
     positive(bandwidth, "bandwidth")
-    positive(downtime_limit, "downtime_limit")
     scans = _ends(scan_bandwidth, "scan_bandwidth", ZERO_SCAN.low / ZERO_SCAN.value, ZERO_SCAN.high / ZERO_SCAN.value)
-    not_negative(dirty_rate, "dirty_rate")
     least, used, full = (min(memory, each) for each in _ends(memory if filled is None else filled, "filled"))
-    most = used if working_set is None else min(memory, not_negative(working_set, "working_set"))
-    link_rate = bandwidth if link_bandwidth is None else min(bandwidth, positive(link_bandwidth, "link_bandwidth"))
-    not_negative(vfio_downtime, "vfio_downtime")
-    stated: tuple[float, float, float] | None = None
-    if isinstance(setup_time, Estimate):
-        stated = setup_time.low, setup_time.value, setup_time.high
-    elif setup_time is not None:
-        stated = setup_time, setup_time, setup_time
-    for each in stated or ():
-        not_negative(each, "setup_time")
-    slowest, fastest = BANDWIDTH_SPREAD.low, BANDWIDTH_SPREAD.high
-    if bandwidth_band is not None:
-        slowest = min(slowest, bandwidth_band.low / bandwidth)
-        fastest = max(1.0, bandwidth_band.high / bandwidth)
-    device = not_negative(vfio_state, "vfio_state")
-
-    def run(filled: float, speed: float, scan: float, dirty: float, setup: float, pause: float) -> _Done:
-        guest = _Guest(filled, memory, dirty_rate, min(most, filled) if working_set is None else most, device)
-        rate, threshold = bandwidth * speed, link_rate * speed * downtime_limit
-        # The pause also carries the devices: what they need of the limit is not left for memory.
-        room = max(0.0, threshold - guest.vfio_state) if stop.rest is None else stop.rest
-        rule = _throttle(dirty_rate * dirty) if auto_converge else _free(dirty_rate * dirty)
-        rounds = _first_pass_scanned(guest, rate, scan, room, rule, stop.passes)
-        fixed = pause + vfio_downtime + guest.vfio_state / (link_rate * speed)
-        passes = setup + rounds.duration
-        if rounds.converged:
-            downtime = rounds.left / rate + fixed
-            return _Done(rounds, passes + downtime, downtime, 0.0, rounds.duration)
-        if post_copy:
-            first = rounds.rounds[0]
-            return _Done(
-                Rounds((first,), first.dirtied, converged=True),
-                setup + first.duration + fixed + first.dirtied / rate,
-                fixed,
-                first.dirtied,
-                first.duration,
-            )
-        return _Done(rounds, math.inf, math.inf, 0.0, math.inf)
-
-    shortest, setup, longest = stated or (SETUP.low, SETUP.value, SETUP.high)
+    guest = _Guest(
+        memory,
+        used,
+        bandwidth,
+        bandwidth if link_bandwidth is None else min(bandwidth, positive(link_bandwidth, "link_bandwidth")),
+        not_negative(dirty_rate, "dirty_rate"),
+        None if working_set is None else min(memory, not_negative(working_set, "working_set")),
+        positive(downtime_limit, "downtime_limit"),
+        stop,
+        auto_converge,
+        post_copy,
+        not_negative(vfio_state, "vfio_state"),
+        not_negative(vfio_downtime, "vfio_downtime"),
+    )
+    shortest, setup, longest = _setup(setup_time)
+    slowest, fastest = _speeds(bandwidth, bandwidth_band)
     slow_scan, scan, fast_scan = scans
-    nominal = run(used, 1.0, scan, 1.0, setup, SWITCHOVER.value)
-    low = run(least, fastest, fast_scan, DIRTY_SPREAD.low, shortest, SWITCHOVER.low)
-    high = run(full, slowest, slow_scan, DIRTY_SPREAD.high, longest, SWITCHOVER.high)
-    limit = downtime_limit * link_rate / bandwidth + SWITCHOVER.value + vfio_downtime
-    done = _outcome((nominal, low, high), setup, bandwidth / link_rate, device, limit)
+    nominal = guest.moved(_Corner(used, 1.0, scan, 1.0, setup, SWITCHOVER.value))
+    low = guest.moved(_Corner(least, fastest, fast_scan, DIRTY_SPREAD.low, shortest, SWITCHOVER.low))
+    high = guest.moved(_Corner(full, slowest, slow_scan, DIRTY_SPREAD.high, longest, SWITCHOVER.high))
+    limit = downtime_limit * guest.link_rate / bandwidth + SWITCHOVER.value + vfio_downtime
+    done = _outcome((nominal, low, high), setup, bandwidth / guest.link_rate, vfio_state, limit)
     if not nominal.rounds.converged or nominal.post_copied:
         return done
-    # The rest is looked at while a pass is under way, so as much of that pass as fits the limit may be unsent, too.
-    # Of a guest with zero pages those come last in the published runs: they are only looked at.
-    unsent = max(0.0, link_rate * downtime_limit - device)
-    rate = min(bandwidth, scan) if used == memory else scan
-    most_left = SWITCHOVER.high + vfio_downtime + device / link_rate + unsent / rate
-    again = 0.0
-    if working_set is None and low.rounds.converged and not low.post_copied:
-        again = (1 - DIRTIED_ONCE.low) * low.rounds.left / (bandwidth * fastest)
-    pause = done.downtime
-    band_of_pause = Estimate(pause.value, pause.low - again, max(pause.high, most_left), "s", pause.sources)
-    return replace(done, downtime=band_of_pause)
+    looked = min(bandwidth, scan) if used == memory else scan
+    return replace(done, downtime=guest.pause(done, low, fastest, looked))
+
+
+def _speeds(bandwidth: float, band: Estimate | None) -> tuple[float, float]:
+    """The slowest and the fastest bandwidth over the usual one [1]."""
+    slowest, fastest = BANDWIDTH_SPREAD.low, BANDWIDTH_SPREAD.high
+    if band is None:
+        return slowest, fastest
+    return min(slowest, band.low / bandwidth), max(1.0, band.high / bandwidth)
+
+
+def _setup(given: Seconds | Estimate | None) -> tuple[float, float, float]:
+    """Time before the first page, with its band; assumed if it is not given [s]."""
+    if given is None:
+        return SETUP.low, SETUP.value, SETUP.high
+    stated = (given.low, given.value, given.high) if isinstance(given, Estimate) else (given, given, given)
+    for each in stated:
+        not_negative(each, "setup_time")
+    return stated
 
 
 def _ends(figure: float | Estimate, name: str, low: float = 1.0, high: float = 1.0) -> tuple[float, float, float]:
@@ -237,29 +304,6 @@ def _ends(figure: float | Estimate, name: str, low: float = 1.0, high: float = 1
     if isinstance(figure, Estimate):
         return positive(figure.low, name), positive(figure.value, name), positive(figure.high, name)
     return positive(figure, name) * low, figure, figure * high
-
-
-def _first_pass_scanned(
-    guest: _Guest, rate: float, scan: float, room: float, rule: DirtyRule, most_passes: int | None
-) -> Rounds:
-    """As `iterate`, with a first pass that lasts at least as long as looking at all memory."""
-    looking = guest.memory / scan
-    if looking <= guest.filled / rate:
-        return iterate(guest.filled, rate, guest.working_set, room, rule, most_passes)
-    dirtying = rule(0, 0.0, looking, guest.filled)
-    dirtied = min(guest.working_set, dirtying.amount)
-    first = Round(0.0, looking, guest.filled, dirtied, dirtying.kept)
-    if dirtied <= room or most_passes == 1:
-        return Rounds((first,), dirtied, converged=True)
-
-    def later(index: int, start: float, duration: float, sent: float) -> Dirtying:
-        return rule(index + 1, start + looking, duration, sent)
-
-    rest = iterate(dirtied, rate, guest.working_set, room, later, most_passes - 1 if most_passes is not None else None)
-    shifted = tuple(
-        Round(each.start + looking, each.duration, each.sent, each.dirtied, each.kept) for each in rest.rounds
-    )
-    return Rounds((first, *shifted), rest.left, rest.converged)
 
 
 def _free(dirty_rate: float) -> DirtyRule:
