@@ -101,6 +101,8 @@ class Folder:
 def _own_places() -> list[str | Path]:
     """Where the interpreter, the libraries and the program's own data stand."""
     found: list[str | Path] = [assets(), templates(), Path(__file__).parents[1], sys.prefix, sys.base_prefix]
-    found += [p for p in sysconfig.get_paths().values() if p]
+    installed = {p for p in sysconfig.get_paths().values() if os.path.isdir(p)}
+    # an installer may keep packages in one place and link to them from each environment
+    found += [*installed, *(one.path for p in installed for one in os.scandir(p) if one.is_symlink())]
     # what the system states to every program about itself, and the zones of the clock
     return [*found, "/usr/share/zoneinfo", "/etc/localtime", "/proc/self", "/proc/cpuinfo", "/sys/fs/cgroup"]

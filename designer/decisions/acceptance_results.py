@@ -30,7 +30,11 @@ _FIO_READ = re.compile(r"READ: bw=[\d.]+\w+/s \(([\d.]+)(\w?B)/s\)")
 _BURN = re.compile(r"\(([\d.]+) Gflop/s\)")
 _TRIAD = re.compile(r"^Triad\s+(\d+(?:\.\d+)?)\s", re.MULTILINE)
 _TOGETHER = re.compile(r"^SUM host_to_all_memcpy_ce (\d+(?:\.\d+)?)", re.MULTILINE)
-_SERVED = re.compile(r"^Request throughput \(req/s\):\s+(\d+(?:\.\d+)?)\s*$", re.MULTILINE)
+_SERVED = re.compile(
+    r"^[ \t│|]*request throughput \((?:req/s|req/sec|per sec|requests/sec)\)[ \t]*[:│|]"
+    r"[ \t]*(\d[\d,]*(?:\.\d+)?)(?=[ \t\r]*(?:[│|]|$))",
+    re.MULTILINE | re.IGNORECASE,
+)
 _FAILED = re.compile(r"^Failed requests:\s+(\d+)\s*$", re.MULTILINE)
 _RANK = re.compile(r"^#\s+Rank\s+\d+", re.MULTILINE)
 
@@ -72,18 +76,21 @@ def read(text: str, machine: Machine, name: str = "") -> list[Reading]:
 
 
 def served_rate(text: str, name: str = "") -> float:
-    """Requests a second that the benchmark of a serving engine states [1/s]: vLLM's and SGLang's scripts.
+    """Requests a second that a benchmark of a served model states [1/s].
+
+    Sources: printed results in the repositories and documentation of ``vllm bench serve``, ``sglang.bench_serving``,
+    ``trtllm-bench`` and ``genai-perf`` (read 2026-11-28).
 
     Raises
     ------
     FormatError
         If no such rate is in it, or requests failed.
     """
-    rates = [float(m) for m in _SERVED.findall(text[-_MOST:])]
+    rates = [float(m.replace(",", "")) for m in _SERVED.findall(text[-_MOST:])]
     failed = next((int(m) for m in reversed(_FAILED.findall(text[-_MOST:]))), 0)
     if not rates or not _positive(rates[-1]):
         raise FormatError(
-            "no request rate of vllm bench serve or sglang.bench_serving in it",
+            "no request rate of vllm bench serve, sglang.bench_serving, trtllm-bench or genai-perf in it",
             file=name,
             remedy="give what the benchmark prints, with its result block",
         )

@@ -175,13 +175,12 @@ def _explain_move(
 def _binding_change(before: tuple[Bottleneck, ...], after: tuple[Bottleneck, ...]) -> str:
     if not before or not after:
         return ""
-    first, second = before[0].label, after[0].label
-    same = {(b.what, b.id) for b in before} == {(b.what, b.id) for b in after}
-    if first == second:
-        return f"{second} still limits it"
-    if same:
-        return f"{second} limits it instead of {first}"
-    return f"bottleneck moved from {first} to {second}"
+    known, found = ({(b.what, b.id) for b in some} for some in (before, after))
+    new = next((b.label for b in after if (b.what, b.id) not in known), "")
+    first = before[0].label
+    if (before[0].what, before[0].id) in found:
+        return f"{first} still limits it, now with {new}" if new else f"{first} still limits it"
+    return f"bottleneck moved from {first} to {new or after[0].label}"
 
 
 def explained(moved: Moved) -> str:

@@ -65,7 +65,7 @@ def page_of_comparison(found: Comparison, a: Design, b: Design, files: tuple[str
         f"{names[0]}, and {names[1]}" if names[0] != names[1] else f"{names[0]}, as it is and changed",
         State.ANSWERED,
         head,
-        table=Table("", heads, rows),
+        table=Table("", heads, rows) if rows else None,
         changes=tuple(
             Change(f"What limits the {word}", command=("analyze", file), tone=Tone.PLAIN)
             for word, file in zip(("first", "second"), files, strict=True)

@@ -49,7 +49,7 @@ class Talks:
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         from anyio.from_thread import start_blocking_portal
 
-        self._folder, self._stack = folder, stack
+        self.folder, self._stack = folder, stack
         self._portal = stack.enter_context(start_blocking_portal())
         self._clients: dict[tuple[str, ...], Any] = {}
 
@@ -60,7 +60,7 @@ class Talks:
         if options not in self._clients:
             server = StdioServerParameters(
                 command=sys.executable,
-                args=["-m", "designer", "mcp", str(self._folder), *options],
+                args=["-m", "designer", "mcp", str(self.folder), *options],
                 env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
                 cwd=str(CHECKOUT),
             )

@@ -282,6 +282,29 @@ def test_limits_for_superbench(cluster: Cluster) -> None:
             assert flags(share * e.limit / e.estimate.value - 1) is flagged, metric
 
 
+@pytest.mark.parametrize(
+    ("printed", "rate"),
+    [
+        (
+            "Successful requests:           300       \nRequest throughput (req/s):              0.61      \n",
+            0.61,
+        ),
+        ("Request throughput (req/s):              1.58\nInput token throughput (tok/s):          316.20\n", 1.58),
+        ("Token Throughput (tokens/sec):\t1585.7480\nRequest Throughput (req/sec):\t0.7743\n", 0.7743),
+        (
+            "Output Token Throughput (per sec) │ 937.59 │ N/A │\n│  Request Throughput (per sec) │ 1,022.55 │   N/A │",
+            1022.55,
+        ),
+        ("Output token throughput (per sec): 548.66\r\nRequest throughput (per sec): 15.80\r\n", 15.8),
+    ],
+)
+def test_rates_as_tools_print_them(printed: str, rate: float) -> None:
+    """vLLM 0.11, SGLang, trtllm-bench, and both layouts of genai-perf, as their users published them."""
+    assert served_rate(printed) == rate
+    with pytest.raises(FormatError, match="no request rate"):
+        served_rate(printed.replace("equest", "oken"))
+
+
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not here")
 def test_shellcheck_finds_nothing(tmp_path: Path, served: Cluster) -> None:
     for name, one in (("one", served), ("many", Cluster(open_design("su-h100-32")))):
