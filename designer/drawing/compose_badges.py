@@ -72,6 +72,17 @@ def limit_mark(view_state: ViewState, frame: Frame, pulse: float) -> list[Batch]
     return found + stacked([plate], [label])
 
 
+def written(view_state: ViewState, frame: Frame) -> Float:
+    """Where words stand on connections: what limits, values, and counts of links, device pixels. : (n, 4)"""
+    scene = np.concatenate((value_plates(view_state, frame), bundle_plates(view_state, frame)))
+    if view_state.marks is None:
+        return frame.boxes(scene)
+    words = view_state.loads.mark if view_state.calm else _WORD
+    at = frame.points(view_state.marks[2][view_state.marks[3]])
+    plates = [pill(words, x, y, frame, "", "", "", True)[0].rects for x, y in at.tolist()] if words else []
+    return np.concatenate((frame.boxes(scene), *plates))
+
+
 def _bracket(view_state: ViewState, frame: Frame, boxes: Int) -> Float | None:
     """The ends of the line below several parts in a row, scene units; None for parts that are in no row. : (2, 2)"""
     if len(boxes) < 2:

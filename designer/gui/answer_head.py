@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QProgressBar,
@@ -144,6 +144,10 @@ class AnswerHead(QWidget):
         self.chooser.addItem("Add a workload…", _ADD)
         self.chooser.setCurrentIndex(max(0, self.chooser.findData(session.workload)))
         self.chooser.blockSignals(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.freshness()
 
     def freshness(self, *_: object) -> None:
         """Show the state of the answer."""

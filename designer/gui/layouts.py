@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypeVar
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
@@ -97,13 +97,14 @@ class Wrap(QWidget):
     def _place(self) -> None:
         left, top, right, bottom = self._margins
         x, y, high = left, top, 0
-        for widget in self._widgets:
-            if widget.isHidden():
-                continue
+        line: list[tuple[QWidget, int, QSize]] = []
+        for widget in (w for w in self._widgets if not w.isHidden()):
             size = widget.sizeHint().expandedTo(widget.minimumSize())
             if x > left and x + size.width() > self.width() - right:
-                x, y, high = left, y + high + self._spacing // 2, 0
-            widget.setGeometry(x, y, size.width(), size.height())
+                x, y, high, line = left, y + high + self._spacing // 2, 0, []
+            line.append((widget, x, size))
             x, high = x + size.width() + self._spacing, max(high, size.height())
+            for one, at, extent in line:
+                one.setGeometry(at, y + (high - extent.height()) // 2, extent.width(), extent.height())
         if self.minimumHeight() != y + high + bottom:
             self.setFixedHeight(y + high + bottom)

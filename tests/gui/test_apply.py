@@ -38,6 +38,18 @@ def answered(panel: ImprovePanel, qtbot: QtBot, question: str) -> Page:
     return panel.answer.page
 
 
+def test_cards_are_there_without_a_press(window: MainWindow, qtbot: QtBot) -> None:
+    """Where nothing helps, what limits it stays and one sentence says so; the keys stay with the first question."""
+    _, panel = improve(window, qtbot, "vsphere-cluster-4")
+    qtbot.waitUntil(lambda: panel.answer is not None, timeout=60_000)
+    assert [card for card in panel.view.cards.shown if card.button.isVisible()]
+    improve(window, qtbot, "hgx-h100-8")
+    qtbot.waitUntil(lambda: panel.words.text().startswith("No change"), timeout=60_000)
+    assert panel.answer is None
+    assert panel.view.limit_title.isVisible()
+    assert panel.asked["suggest"].isEnabled()
+
+
 def seen(window: MainWindow, part: str) -> bool:
     """True if a part is in sight on the canvas."""
     canvas = window.canvas

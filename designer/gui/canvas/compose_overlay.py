@@ -31,6 +31,9 @@ Int = npt.NDArray[np.int64]
 _MOST_OUTLINES: Final = 1500
 #: pieces of a connection shorter than this have no grip [px]
 _ROOM_FOR_GRIP: Final = 40.0
+#: where on a piece a grip may be, best first
+_PLACES: Final = np.array((0.5, 0.25, 0.75))
+_NO_RECTS: Final = np.empty((0, 4))
 
 
 def selection(view_state: ViewState, frame: Frame, region: Rect, boxes: Int, connections: Int) -> list[Batch]:
@@ -64,20 +67,30 @@ def handles(points: Float, frame: Frame, colour: str, size: float = 9.0) -> list
     return [Glyphs("ring", np.round(points - extent / 2), extent, colour)]
 
 
-def grips(geometry: Geometry, connection: int, frame: Frame, colour: str) -> list[Batch]:
-    """Short bars in the middle of the pieces of a connection by which it can be bent, where they have room."""
+def grips(geometry: Geometry, connection: int, frame: Frame, colour: str, words: Float = _NO_RECTS) -> list[Batch]:
+    """Short bars on the pieces of a connection by which it can be bent, where they have room, clear of words.
+
+    Parameters
+    ----------
+    words
+        Rectangles of what is written, device pixels. : (n, 4)
+    """
     may_bend = frame.level is not Level.FAR and not follows_pattern(geometry, connection)
     bent = bendable(geometry, connection) if may_bend else None
     if bent is None:
         return []
     points = frame.points(bent.points)
-    long = np.abs(np.diff(points, axis=0)).max(axis=1) >= _ROOM_FOR_GRIP * frame.ratio
     high, wide = 6 * frame.ratio, 14 * frame.ratio
-    level = np.array([bent.is_level(k) for k in range(len(points) - 1)])
-    extent = np.where(level[:, None], (wide, high), (high, wide))
-    corner = (points[:-1] + points[1:]) / 2 - extent / 2
-    rects = np.round(np.concatenate((corner, extent), axis=1))[long]
-    return [Boxes(rects, "#ffffff", colour, max(1, round(frame.ratio)), int(high // 2))] if len(rects) else []
+    rects: list[Float] = []
+    for k in np.flatnonzero(np.abs(np.diff(points, axis=0)).max(axis=1) >= _ROOM_FOR_GRIP * frame.ratio).tolist():
+        extent = np.array((wide, high) if bent.is_level(k) else (high, wide))
+        middles = points[k] + (points[k + 1] - points[k]) * _PLACES[:, None]
+        corner = middles[:, None] - extent / 2
+        over = (corner < words[None, :, :2] + words[None, :, 2:]) & (words[None, :, :2] < corner + extent)
+        clear = np.flatnonzero(~over.all(axis=2).any(axis=1))
+        if len(clear):
+            rects.append(np.concatenate((corner[clear[0], 0], extent)))
+    return [Boxes(np.round(rects), "#ffffff", colour, max(1, round(frame.ratio)), int(high // 2))] if rects else []
 
 
 def side_points(frame: Frame, rect: Float) -> Float:

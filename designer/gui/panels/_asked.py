@@ -28,6 +28,8 @@ _FIRST: Final = 3
 #: the most of the height a table takes, in rows; characters of a headline
 _ROWS: Final = 12
 _LONGEST: Final = 400
+#: air in a cell, and the widest a column wants to be [px]
+_AIR, _WIDEST = 18, 260
 #: height of a chart [px]
 _HIGH: Final = 260
 
@@ -120,18 +122,29 @@ class AskedPage(QWidget):
             return
         self.table_title.setText(rows.title)
         self.table.set_theme(theme)
+        # a number and its unit are one word
+        texts = [
+            [text.replace(" ", "\u00a0") if c.number else text for c, text in zip(rows.columns, row, strict=True)]
+            for row in rows.rows
+        ]
+        metrics = self.table.fontMetrics()
         columns = [
-            Column(c.title, number=c.number, width=64 if c.number else 150, spare=at >= _FIRST)
+            Column(
+                c.title,
+                number=c.number,
+                width=min(max(metrics.horizontalAdvance(row[at]) for row in texts) + _AIR, _WIDEST),
+                spare=at >= _FIRST,
+            )
             for at, c in enumerate(rows.columns)
         ]
         self.table.lines.set_lines(
             [
                 Line(tuple(Cell(text, tip=text, tone="bad" if n in rows.limits else "") for text in row), n)
-                for n, row in enumerate(rows.rows)
+                for n, row in enumerate(texts)
             ],
             columns,
         )
-        line = self.table.fontMetrics().height()
+        line = metrics.height()
         self.table.setFixedHeight(round((min(len(rows.rows), _ROWS) * 2.6 + 3) * line))
 
     def _chosen_row(self, *_: object) -> None:

@@ -164,14 +164,23 @@ class Table(QTableView):
             self._fitting = True
             shown = [i for i in range(len(self.lines.columns)) if not self.isColumnHidden(i)]
             columns = [self.lines.columns[i] for i in shown]
-            words = [max(map(self._word, column.title.split()), default=0) for column in columns]
+            heads = [max(map(self._word, column.title.split()), default=0) for column in columns]
+            cells = [max(map(self._word, self._words(i)), default=0) for i in shown]
+            words = [max(both) for both in zip(heads, cells, strict=True)]
+            if sum(words) > self.viewport().width():
+                words = heads
             for i, width in zip(shown, shared(columns, self.viewport().width(), self.shrink, words), strict=True):
                 self.setColumnWidth(i, width)
             self._fitting = False
         self._fit_head()
 
+    def _words(self, column: int) -> set[str]:
+        """Words in the cells of a table that breaks lines: a line ends at a space that may be broken."""
+        lines = self.lines.lines if self.wrap else ()
+        return {word for line in lines for cell in line.cells[column : column + 1] for word in cell.text.split(" ")}
+
     def _word(self, word: str) -> int:
-        """How wide a head of one word is, of which those that are names can be cut."""
+        """How wide a column of one word is, of which those that are names can be cut."""
         return min(self.fontMetrics().horizontalAdvance(word) + _HEAD_AIR + 2, _WORD)
 
     def _fit_head(self) -> None:

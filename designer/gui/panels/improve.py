@@ -71,6 +71,8 @@ QUESTIONS: Final = {
         "Taking every link and part away in turn…",
     ),
 }
+#: of designs with more channels the search takes long and waits for a press
+_QUICK: Final = 2_000
 _NOTHING: Final = Page("", State.NONE, "Add a workload to see what to change.")
 
 
@@ -115,6 +117,9 @@ class ImprovePanel(Panel):
         self.answer: Answer | None = None
         self._name = ""
         self._ticket = 0
+        #: the design and workload for which changes were searched without a press
+        self._offered: tuple[object, str] | None = None
+        self._unasked = False
 
     def close_jobs(self) -> None:
         """Stop what runs."""
@@ -161,7 +166,12 @@ class ImprovePanel(Panel):
     def refresh(self) -> None:
         """Offer what can be asked, and show the answer there is."""
         session = self.session
-        possible = session is not None and bool(session.workload) and not self.busy
+        if self._to_ask(session):
+            self.ask("suggest")
+            self._unasked = True
+            return
+        # a button that cannot be pressed while its answer is awaited would lose the focus
+        possible = session is not None and bool(session.workload)
         for name, button in self.asked.items():
             button.setEnabled(possible)
             button.setVisible(
@@ -178,6 +188,17 @@ class ImprovePanel(Panel):
         page = self.answer.page if self.answer is not None else self._first()
         self.view.show_page(page, self.theme)
         self.view.show_figures(self._made() if self.answer is None else ())
+
+    def _to_ask(self, session: Session | None) -> bool:
+        """True once for each design and workload with an answer: what to change is asked without a press."""
+        if session is None or self.busy or self.answer is not None or self.stack.currentWidget() is not self.view:
+            return False
+        if session.analysis is None or session.stale or session.state is not State.ANSWERED:
+            return False
+        before, self._offered = self._offered, (session.design, session.workload)
+        if before is not None and before[0] is session.design and before[1] == session.workload:
+            return False
+        return len(session.analysis.channels) <= _QUICK
 
     def _made(self) -> list[Figure]:
         """Charts of the answer to the workload: what doubling gains, and the links used most."""
@@ -217,6 +238,7 @@ class ImprovePanel(Panel):
         ):
             return
         self._forget()
+        self._unasked = False
         self.stack.setCurrentWidget(self.view)
         question, design, workload = QUESTIONS[name], session.design, session.workload
 
@@ -266,7 +288,10 @@ class ImprovePanel(Panel):
             return
         self._awaited = None
         self.words.setText("")
-        if isinstance(result, Answer):
+        if isinstance(result, Answer) and self._unasked and not any(c.edit for c in result.page.changes):
+            # what limits it and what doubling gains say more than that nothing helps
+            self.words.setText(result.page.headline)
+        elif isinstance(result, Answer):
             self.answer = result
             self._name = awaited[1]
             if result.survey is not None:

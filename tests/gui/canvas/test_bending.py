@@ -11,6 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from designer.design.document import Design, Link, Part
+from designer.drawing.batches import Boxes
 from designer.gui.canvas.compose_overlay import grips
 from designer.gui.canvas.tools.bend import Bend
 from designer.gui.canvas.tools.select import Select
@@ -104,6 +105,24 @@ def test_a_link_is_not_put_over_a_box(make: Make) -> None:
     assert bench.warnings == ["the link would run over a box there"]
     assert not bends(bench)
     assert not over_any(bench.canvas.scene.geometry)
+
+
+def test_grips_keep_clear_of_words(make: Make) -> None:
+    """A word over the middle of a piece moves its grip aside; one over the whole piece leaves it without."""
+    bench = make(two())
+    frame, geometry = bench.canvas.frame(), bench.canvas.scene.geometry
+    link = bench.connection("l")
+    (bars,) = grips(geometry, link, frame, "#000000")
+    assert isinstance(bars, Boxes)
+    first = bars.rects[:1]
+    (moved,) = grips(geometry, link, frame, "#000000", first)
+    assert isinstance(moved, Boxes)
+    x, y, w, h = first[0]
+    over = (moved.rects[:, 0] < x + w) & (x < moved.rects[:, 0] + moved.rects[:, 2])
+    over &= (moved.rects[:, 1] < y + h) & (y < moved.rects[:, 1] + moved.rects[:, 3])
+    assert len(moved.rects) == len(bars.rects)
+    assert not over.any()
+    assert not grips(geometry, link, frame, "#000000", np.array([[-1e5, -1e5, 2e5, 2e5]]))
 
 
 def test_what_follows_a_pattern_says_why_it_cannot_be_bent(make: Make) -> None:

@@ -14,6 +14,7 @@ from designer.design.edits.placement import SetCollapsed
 from designer.design.edits.structure import Delete
 from designer.design.room import Room
 from designer.drawing.batches import Batch, Rects
+from designer.drawing.compose_badges import written
 from designer.drawing.compose_virtual_machines import chosen_chips, counts_only, under_pointer
 from designer.drawing.levels import Level
 from designer.drawing.marks import connection_glow, tip
@@ -284,7 +285,8 @@ class Select(Tool):
         if len(scene.selected_connections) == 1 and not len(scene.selected):
             ends = view_state.geometry.connection_route[scene.selected_connections[0]][[0, -1]]
             found += handles(frame.points(ends), frame, theme.selection)
-            found += grips(view_state.geometry, int(scene.selected_connections[0]), frame, theme.selection)
+            one = int(scene.selected_connections[0])
+            found += grips(view_state.geometry, one, frame, theme.selection, written(view_state, frame))
         selected = scene.selected
         if len(selected) == 1 and not view_state.geometry.is_group[selected[0]]:
             x, y, w, h = frame.boxes(view_state.geometry.rect[selected])[0].tolist()
