@@ -189,7 +189,7 @@ def _calls(text: str) -> bool:
     return _ANYWHERE.fullmatch(text) is None and _HASH.fullmatch(text) is None
 
 
-def _size(parameters: float) -> str:
+def count_in_words(parameters: float) -> str:
     """How many parameters, as names of models have it."""
     return f"{parameters / 1e9:.3g}B" if parameters >= 1e9 else f"{parameters / 1e6:.3g}M"
 
@@ -314,12 +314,13 @@ class _Reader:
             idle_layers=searched.idle if searched else kinds.idle,
             bare_layers=searched.bare if searched else kinds.bare,
             expert_hidden=self.number("moe_latent_size", "routed_expert_hidden_size", least=0) or 0,
+            drafting_layers=self._drafting(),
             attention_gate=self.flag("attn_output_gate", False) or self.flag("mla_use_output_gate", False),
         )
         self.assumptions += [*kinds.notes, *([searched.note] if searched else [])]
         shape = self._sizes_of_windows(self._with_compression(self._with_selected_tokens(shape)))
         if not self.name:
-            shape = replace(shape, name=f"{shape.name} {_size(float(shape.parameters))}")
+            shape = replace(shape, name=f"{shape.name} {count_in_words(float(shape.parameters))}")
         self._left_out()
         if self.family not in KNOWN:
             self.assumptions.append(f"model_type {self.family[:40]!r} is not known: read as a gated decoder")
@@ -432,14 +433,16 @@ class _Reader:
             whole, windowed_values=kv_heads * (size + value), windowed_parameters=window.attention_parameters
         )
 
+    def _drafting(self) -> int:
+        names = "num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules", "num_mtp_layers"
+        return self.number(*names, least=0) or 0
+
     def _left_out(self) -> None:
         """Say what of the model is left out: layers that draft, and towers that see or hear."""
-        drafting = self.number(
-            "num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules", "num_mtp_layers", least=0
-        )
+        drafting = self._drafting()
         if drafting:
             layers = f"{drafting} layers that draft" if drafting > 1 else "a layer that drafts"
-            self.assumptions.append(f"{layers} tokens: left out unless drafts are asked for")
+            self.assumptions.append(f"{layers} tokens: in memory and in steps where drafts are asked for")
         for key, what in (("vision_config", "sees"), ("audio_config", "hears")):
             tower = self.outer.get(key)
             if isinstance(tower, dict) and tower:

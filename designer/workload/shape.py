@@ -58,6 +58,8 @@ class TransformerShape:
         Whether what attention puts out is gated by a product, and the rank and groups of its output product; 0: whole.
     biases, norm_vectors, extra_parameters
         True if products have biases, vectors of a norm (1 scale, 2 scale and shift), and parameters beyond the layers.
+    drafting_layers
+        Layers in addition that draft tokens, each with the experts of the others.
     context
         Tokens of a request that it was made for, as its configuration states; 0 where unknown.
     """
@@ -112,6 +114,7 @@ class TransformerShape:
     head_norms: bool = False
     extra_parameters: int = 0
     context: int = 0
+    drafting_layers: int = 0
 
     def __post_init__(self) -> None:
         for field_name in ("layers", "hidden", "heads", "kv_heads", "vocabulary"):
@@ -130,6 +133,7 @@ class TransformerShape:
             "bare_layers",
             "selected_tokens",
             "expert_hidden",
+            "drafting_layers",
         ):
             self._require(field_name, 0)
         if not self.head_dim:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.engine.network import Network
-from designer.engine.results import Bottleneck, Step
+from designer.engine.results import Bottleneck, Curve, Step
 from designer.engine.routes.selection import resolve
 from designer.families.serving.answers import (
     SOURCES,
@@ -261,9 +261,7 @@ def drafting(served: Served, running: float) -> list[Finding]:
     drafted = placement.timed
     if not isinstance(drafted, Drafted):
         return []
-    requests = served.sent.requests
-    context = float(np.mean(requests.prompt)) + float(np.mean(requests.output)) / 2
-    fits = max(1, min(placement.scheduling.slots, int(placement.capacity / context)))
+    context, fits = _fitting(served)
     most = pays_until(placement.steps, drafted, context, fits)
     now = gain(placement.steps, drafted, max(1, round(running)), context)
     if most >= fits:
@@ -277,6 +275,24 @@ def drafting(served: Served, running: float) -> list[Finding]:
     if now < 1:
         return [Finding("SERVE-DRAFTS", Severity.WARNING, text, (), "draft fewer tokens or none at this load")]
     return [Finding("SERVE-DRAFTS", Severity.INFO, text, (), "draft where fewer requests decode at once than that")]
+
+
+def _fitting(served: Served) -> tuple[float, int]:
+    """Mean tokens of a request while it is answered, and how many such requests fit in a replica."""
+    requests, placement = served.sent.requests, served.placement
+    context = float(np.mean(requests.prompt)) + float(np.mean(requests.output)) / 2
+    return context, max(1, min(placement.scheduling.slots, int(placement.capacity / context)))
+
+
+def gains(served: Served) -> tuple[Curve, ...]:
+    """How many times as fast tokens come with drafts, by requests at once; below 1 they are slower."""
+    drafted = served.placement.timed
+    assert isinstance(drafted, Drafted)
+    context, fits = _fitting(served)
+    at = sorted({*(2**k for k in range(fits.bit_length())), fits})
+    gained = tuple(gain(served.placement.steps, drafted, many, context) for many in at)
+    x = tuple(float(many) for many in at)
+    return Curve("with drafts", x, gained), Curve("without", x, (1.0,) * len(x))
 
 
 # Replicas that follow the load: started when more comes, stopped when less does, ready after their cold start.

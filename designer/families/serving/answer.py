@@ -15,9 +15,10 @@ from designer.engine.network import Network
 from designer.engine.question import Question
 from designer.engine.results import ChannelLoads, Column, Curve, Flow, Rows, Table, WorkloadResult
 from designer.families.collective.evaluation import flows_of, loads_of
-from designer.families.serving.alone import answered
+from designer.families.serving.alone import answered, gains
 from designer.families.serving.answers import Served
 from designer.families.serving.bottlenecks import Phase, phases, placed_phases
+from designer.families.serving.drafting import Drafted
 from designer.families.serving.formulas.attention_prefill import prefill_area
 from designer.families.serving.formulas.expert_coverage import experts_touched
 from designer.families.serving.formulas.speculation import accepted
@@ -100,6 +101,8 @@ def curves(
     found["serving-request"] = _request(served)
     if front is not None:
         found["serving-frontier"] = _frontier(front, served.serving.limits.percentile)
+    if isinstance(served.placement.timed, Drafted):
+        found["serving-drafts"] = gains(served)
     day = _replicas(served, front, cancelled)
     if day:
         found["serving-replicas"] = day

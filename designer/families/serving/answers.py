@@ -352,7 +352,8 @@ def most_of(
     count = max(_PROBE_LEAST_LIMIT, min(_PROBE_LIMIT, _GENERATIONS_LIMIT * together))
     slowed = placement.slowed(1.0)
     asked = placement.deployment
-    engine = placement.scheduling, placement.capacity, path_of(placement), slowed, asked.drafts, placement.curve
+    drafting = asked.drafts, placement.curve, placement.draft_steps
+    engine = placement.scheduling, placement.capacity, path_of(placement), slowed, *drafting
     rate = _PROBED(
         (placement.steps, engine, tuple(fitting[:count]), count),
         lambda: _probed(placement, fitting, count, slowed, together, cancelled),

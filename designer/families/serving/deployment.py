@@ -55,6 +55,8 @@ class Deployment:
         When keys and values are sent: ``whole`` prompts, ``chunks`` or ``layers`` of them; empty as the engine does.
     acceptance
         Chance that a drafted token is right where those before it are [1]; 0 for that of `draft`.
+    draft_model
+        Model that drafts: an id, the path of a config.json or its text; empty for layers of the model, or a head.
     published
         True once empty weights became those of the checkpoint, which an engine finds by itself.
     """
@@ -93,6 +95,7 @@ class Deployment:
     overlap: bool = False
     hand_over: str = ""
     acceptance: float = 0.0
+    draft_model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

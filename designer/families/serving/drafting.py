@@ -23,10 +23,12 @@ class Drafted:
         Tokens drafted ahead.
     curve
         Tokens a step gives by drafts, measured.
+    own
+        Step times of the model that drafts; None for a layer after those of the model.
     """
 
-    def __init__(self, steps: StepTime, drafts: int, curve: tuple[float, ...]) -> None:
-        self._steps, self.drafts = steps, drafts
+    def __init__(self, steps: StepTime, drafts: int, curve: tuple[float, ...], own: StepTime | None = None) -> None:
+        self._steps, self.drafts, self._own = steps, drafts, own
         self.gained = accepted(curve, drafts)
         self._known: dict[int, float] = {}
 
@@ -38,17 +40,25 @@ class Drafted:
             plain = steps.decode(requests)
             # verifying is a decoding step of more rows; each request still reads its cache once
             rows = steps.tokens(all_tokens, all_tokens) - steps.tokens(requests, requests)
-            found = drafted_step(Seconds(plain + rows), plain, steps.shape.layers, self.drafts, Ratio(self.gained))
+            if self._own is not None:
+                found = (plain + rows + self.drafts * self._own.decode(requests)) / self.gained
+            else:
+                found = drafted_step(Seconds(plain + rows), plain, steps.shape.layers, self.drafts, Ratio(self.gained))
             self._known[requests] = found
         return found
 
     def context(self) -> float:
         """Time for each token of context, over the tokens a request gets of a step [s]."""
-        return self._steps.context() / self.gained
+        once = self._steps.context()
+        own = once / max(1, self._steps.shape.attention_layers) if self._own is None else self._own.context()
+        return (once + self.drafts * own) / self.gained
 
     def step(self, tokens: int, area: float, finishing: int, requests: int, context: float) -> float:
-        """Time of a step with prompts [s]: prompts are not drafted; requests next to them get one token of theirs."""
-        return self._steps.step(tokens, area, finishing, requests, context)
+        """Time of a step with prompts [s], which what drafts reads too; requests next to them get one token."""
+        time = self._steps.step(tokens, area, finishing, requests, context)
+        if self._own is not None:
+            return time + self._own.step(tokens, area, finishing, requests, context)
+        return time * (1 + 1 / self._steps.shape.layers)
 
     def uneven(self, full: int, tokens: int) -> float:
         """What experts take less than if all groups were as full as the fullest, over the tokens of a step [s]."""

@@ -83,7 +83,8 @@ def frontier(served: Served, cancelled: Callable[[], bool] | None = None) -> Fro
     if base.kind != "rate" or served.prompts is not None or (cut is not None and cut.turns > 1):
         return _frontier(served, base, most, cancelled)
     deployment = placement.deployment
-    engine = placement.scheduling, placement.capacity, path_of(placement), deployment.drafts, placement.curve
+    drafting = deployment.drafts, placement.curve, placement.draft_steps
+    engine = placement.scheduling, placement.capacity, path_of(placement), *drafting
     load = replace(base, rate=1.0, clients=0, count=min(base.count, COUNT_LIMIT), profile=())
     key = placement.steps, engine, load, asked.limits.share, most, served.equal_replicas, len(placement.replicas)
     return _KNOWN(key, lambda: _frontier(served, base, most, cancelled))

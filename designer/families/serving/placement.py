@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -20,7 +20,9 @@ from designer.families.collective.communicator import Communicator, make_concurr
 from designer.families.collective.evaluation import role_findings
 from designer.families.serving.deployment import Deployment
 from designer.families.serving.devices import Slice, device_of, in_machine, slice_of, with_kernels
-from designer.families.serving.drafting import Drafted, draft
+from designer.families.serving.drafter import Beside, curve_of, draft_steps, drafter_of
+from designer.families.serving.drafter import stated as drafter_stated
+from designer.families.serving.drafting import Drafted
 from designer.families.serving.engines import Chosen, calibrated, release, scheduling_on
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import FORMATS, NumberFormat, number_format
@@ -29,7 +31,6 @@ from designer.families.serving.formulas.expert_balance import ExpertSetup
 from designer.families.serving.formulas.joining import joins_over
 from designer.families.serving.formulas.kv_size import kv_size
 from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
-from designer.families.serving.formulas.speculation import chained
 from designer.families.serving.formulas.step_time import Split, StepTime
 from designer.families.serving.formulas.time_slicing import time_slicing
 from designer.families.serving.formulas.weights_size import weights_size
@@ -92,9 +93,12 @@ class Placement:
     place: str
     findings: tuple[Finding, ...]
     curve: tuple[float, ...] = ()
+    #: step times of a model that drafts; None for a layer after those of the model, or where nothing drafts
+    draft_steps: StepTime | None = None
     guest: Guest | None = None
     cut: Slice | None = None
     fetch: float = 0.0
+    beside: Beside = field(default_factory=lambda: Beside(ExpertSetup()))
     peers: Communicator | None = None
 
     @property
@@ -127,7 +131,7 @@ class Placement:
     def timed(self) -> StepTime | Drafted:
         """Where step times come from: with drafts, per token."""
         asked = self.deployment
-        return Drafted(self.steps, asked.drafts, self.curve) if asked.drafts else self.steps
+        return Drafted(self.steps, asked.drafts, self.curve, self.draft_steps) if asked.drafts else self.steps
 
     @property
     def cache_format(self) -> NumberFormat:
@@ -148,7 +152,7 @@ class Placement:
         return self._with(self.device, replace(self.scheduling, memory_share=share))
 
     def _with(self, device: Device, how: Scheduling) -> Placement:
-        asked = self.shape, device, how, self.split, self.steps.weights, self.cache_format, setup_of(self.deployment)
+        asked = self.shape, device, how, self.split, self.steps.weights, self.cache_format, self.beside
         found = _capacities(*asked)
         return replace(self, scheduling=how, capacity=found[0], capacity_band=found[1:])
 
@@ -188,8 +192,8 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     how = _scheduling(chosen.release, asked, device, place)
     if asked.part:
         asked, parts = _divided(asked, cut, parts, place)
-    setup = setup_of(asked)
-    split = _split(network, shape, asked, parts, device, how, weights, cache, place)
+    setup = Beside(setup_of(asked), drafter_of(asked, shape, weights, place))
+    split = _split(network, shape, asked, parts, device, how, weights, cache, setup, place)
     replicas = _replicas(asked, parts, network.island[parts], split, place)
     group = _group(network, replicas, f"{place}.group")
     several = 1 < split.tensor < split.devices
@@ -206,6 +210,9 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         )
     stated = [*named.findings(), *found, *stated_of_weights]
     stated += [*_findings_of(asked, chosen, replicas, len(parts)), *_without_experts(asked, shape, weights)]
+    if setup.drafter is not None:
+        sizes = setup.drafter.held(split.tensor, split.data), setup.token(split, cache)
+        stated.append(drafter_stated(setup.drafter, asked.draft_model, *sizes))
     if group is not None:
         stated += role_findings(group)
     return Placement(
@@ -224,10 +231,12 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         group,
         place,
         tuple(stated),
-        _curve(asked, place),
+        curve_of(asked, place),
+        draft_steps(setup.drafter, steps, _joined(group, peers, split), cache, asked),
         guest,
         cut,
         peers=peers,
+        beside=setup,
     )
 
 
@@ -300,28 +309,6 @@ def _divided(asked: Deployment, cut: Slice, parts: Int, place: str) -> tuple[Dep
     return replace(asked, tensor=1, data=1, pipeline=1), np.tile(parts, cut.each)
 
 
-def _curve(asked: Deployment, place: str) -> tuple[float, ...]:
-    """Acceptance of the draft that is asked for; none where nothing is drafted."""
-    if not asked.drafts:
-        return ()
-    if asked.acceptance:
-        if asked.draft.strip():
-            raise AnalysisError(
-                "both a measured draft and an acceptance are given",
-                place=f"{place}.acceptance",
-                remedy="leave one of draft and acceptance out",
-            )
-        return chained(Ratio(asked.acceptance), asked.drafts)
-    if not asked.draft.strip():
-        raise AnalysisError(
-            "how many drafted tokens are right is not said",
-            place=f"{place}.draft",
-            remedy="give an acceptance, for example 0.7, or name a measured draft",
-        )
-    with raised_as(AnalysisError, f"{place}.draft", of=CatalogError):
-        return draft(asked.draft)
-
-
 def _scheduling(chosen: Release, asked: Deployment, device: Device, place: str) -> Scheduling:
     how = scheduling_on(chosen, device.memory, device.architecture)
     # groups of attention have a scheduler each
@@ -351,10 +338,11 @@ def setup_of(asked: Deployment) -> ExpertSetup:
     return ExpertSetup(asked.redundant if asked.expert > 1 else 0, Ratio(asked.skew), asked.overlap and wide)
 
 
-def _held(shape: TransformerShape, split: Split, weights: NumberFormat, setup: ExpertSetup) -> Bytes:
-    """Weights on the fullest device, copies of experts with them [B]."""
-    copies = split.copies(shape.experts, setup.redundant)
-    return weights_size(shape, weights, split.tensor, split.data, split.pipeline, copies, split.dense)
+def _held(shape: TransformerShape, split: Split, weights: NumberFormat, beside: Beside) -> Bytes:
+    """Weights on the fullest device, copies of experts and what drafts with them [B]."""
+    copies = split.copies(shape.experts, beside.setup.redundant)
+    own = weights_size(shape, weights, split.tensor, split.data, split.pipeline, copies, split.dense)
+    return Bytes(own + (beside.drafter.held(split.tensor, split.data) if beside.drafter is not None else 0.0))
 
 
 def _capacity(
@@ -364,16 +352,17 @@ def _capacity(
     split: Split,
     weights: NumberFormat,
     cache: NumberFormat,
-    setup: ExpertSetup,
+    beside: Beside,
     end: str = "value",
 ) -> int:
-    held = _held(shape, split, weights, setup)
+    held = _held(shape, split, weights, beside)
     room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts), end)
     each = kv_size(shape, split.tensor, Bytes(cache.size.value))
     token = each.token or each.windowed_layer * each.windowed
+    drafted = beside.token(split, cache)
     states = each.state / split.pipeline * how.slots / split.data
     room = Bytes(room - min(states, _STATE_SHARE.value * max(0.0, room)))
-    return memory_capacity(room, Bytes(token / split.pipeline)) * split.data
+    return memory_capacity(room, Bytes(token / split.pipeline + drafted)) * split.data
 
 
 def _slots_with_states(
@@ -383,13 +372,13 @@ def _slots_with_states(
     split: Split,
     weights: NumberFormat,
     cache: NumberFormat,
-    setup: ExpertSetup,
+    beside: Beside,
 ) -> Scheduling:
     """The same with no more slots than states of requests fit in their share of the memory."""
     state = kv_size(shape, split.tensor, Bytes(cache.size.value)).state / split.pipeline
     if not state:
         return how
-    held = _held(shape, split, weights, setup)
+    held = _held(shape, split, weights, beside)
     room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts))
     fits = int(_STATE_SHARE.value * max(0.0, room) / state) * split.data
     return replace(how, slots=max(split.data, min(how.slots, fits)))
@@ -402,10 +391,10 @@ def _capacities(
     split: Split,
     weights: NumberFormat,
     cache: NumberFormat,
-    setup: ExpertSetup,
+    beside: Beside,
 ) -> tuple[int, int, int]:
     """Tokens that fit in a replica, in whole blocks, and the ends of that."""
-    found = [_capacity(shape, device, how, split, weights, cache, setup, end) for end in ("value", "high", "low")]
+    found = [_capacity(shape, device, how, split, weights, cache, beside, end) for end in ("value", "high", "low")]
     value, low, high = (tokens // how.block * how.block for tokens in found)
     return value, low, high
 
@@ -419,19 +408,20 @@ def _split(
     how: Scheduling,
     weights: NumberFormat,
     cache: NumberFormat,
+    beside: Beside,
     place: str,
 ) -> Split:
     data, pipeline, expert = max(1, asked.data), max(1, asked.pipeline), max(1, asked.expert)
-    setup = setup_of(asked)
+    copies = beside.setup.redundant
     local = int(np.unique(network.island[parts], return_counts=True)[1].max())
     if asked.tensor:
         choices = [asked.tensor]
     else:
         most = min(_TENSOR_LIMIT * max(1, local // _TENSOR_LIMIT), local, len(parts) // data // pipeline)
         choices = [2**k for k in range(max(1, most).bit_length()) if 2**k <= most and shape.heads % 2**k == 0]
-    if shape.experts and expert > shape.experts + setup.redundant:
+    if shape.experts and expert > shape.experts + copies:
         raise AnalysisError(
-            f"{shape.experts + setup.redundant} experts do not share out over {expert} devices",
+            f"{shape.experts + copies} experts do not share out over {expert} devices",
             place=f"{place}.expert",
             remedy=f"use a width of {shape.experts} at most, or add redundant experts",
         )
@@ -467,7 +457,7 @@ def _split(
         split = Split(tensor, data, pipeline, expert)
         if split.devices > len(parts):
             continue
-        if _capacity(shape, device, how, split, weights, cache, setup, end) > 0:
+        if _capacity(shape, device, how, split, weights, cache, beside, end) > 0:
             return split
     split = Split(choices[-1], data, pipeline, expert)
     if split.devices > len(parts):
@@ -476,8 +466,8 @@ def _split(
             place=place,
             remedy="use smaller widths or a larger group",
         )
-    held = _held(shape, split, weights, setup)
-    narrow = _that_fits(shape, device, how, split, weights, cache, setup)
+    held = _held(shape, split, weights, beside)
+    narrow = _that_fits(shape, device, how, split, weights, cache, beside)
     on = f"each of {split.devices} devices" if split.devices > 1 else "one device"
     raise AnalysisError(
         f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on {on} "
@@ -495,7 +485,7 @@ def _that_fits(
     split: Split,
     weights: NumberFormat,
     cache: NumberFormat,
-    setup: ExpertSetup,
+    beside: Beside,
 ) -> str:
     """The widest format narrower than that asked with which a model fits and a device can count, in words; or none."""
     for form in (FORMATS[name] for name in _NARROWER if FORMATS[name].size.value < weights.size.value):
@@ -503,7 +493,7 @@ def _that_fits(
             device.runs_as(form)
         except AnalysisError:
             continue
-        if _capacity(shape, device, how, split, form, cache, setup) > 0:
+        if _capacity(shape, device, how, split, form, cache, beside) > 0:
             return f"{form.name} weights, with which it fits there (weights={form.name})"
     return ""
 
@@ -606,13 +596,18 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
         return None
     shape, split = placement.shape, placement.split
     device = with_kernels(placement.device, chosen.release.engine)
-    setup = setup_of(asked)
+    try:
+        setup = Beside(setup_of(asked), drafter_of(asked, shape, weights, placement.place))
+        curve = curve_of(asked, placement.place)
+    except AnalysisError:
+        return None
     how = _slots_with_states(shape, device, how, split, weights, cache, setup)
     capacities = _capacities(shape, device, how, split, weights, cache, setup)
     if capacities[0] <= 0:
         return None
     joins = placement.steps.joins
-    steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters, setup=setup)
+    own = setup.setup
+    steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters, setup=own)
     held = _held(shape, split, weights, setup)
     return replace(
         placement,
@@ -623,4 +618,7 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
         capacity=capacities[0],
         capacity_band=(capacities[1], capacities[2]),
         weights=held,
+        curve=curve,
+        draft_steps=draft_steps(setup.drafter, steps, _joined(placement.group, placement.peers, split), cache, asked),
+        beside=setup,
     )

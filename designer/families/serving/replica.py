@@ -136,7 +136,7 @@ def _joining(placement: Placement, joins: Joins) -> Steps:
         steps.adapters,
         setup=steps.setup,
     )
-    return Drafted(found, asked.drafts, placement.curve) if asked.drafts else found
+    return Drafted(found, asked.drafts, placement.curve, placement.draft_steps) if asked.drafts else found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

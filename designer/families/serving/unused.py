@@ -63,7 +63,9 @@ def _of_deployment(asked: Deployment) -> Iterator[_Reason]:
     if not (wide and max(asked.data, asked.prompt_data if asked.prompts else 1) > 1):
         yield _set(overlap=asked.overlap), "no tokens are sent to experts of others", "set data and expert above 1"
     if not asked.drafts:
-        differs = _set(draft=bool(asked.draft.strip()), acceptance=asked.acceptance > 0)
+        differs = _set(
+            draft=bool(asked.draft.strip()), acceptance=asked.acceptance > 0, draft_model=bool(asked.draft_model)
+        )
         yield differs, "no token is drafted", "set drafts to 1 or more"
 
 

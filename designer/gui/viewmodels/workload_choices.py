@@ -68,7 +68,8 @@ _OWN_GROUPS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
             "prompt_group prompt_tensor prompt_data prompt_expert prompt_pipeline hand_over"
         ),
         "Engine": _names(
-            "cache block budget slots memory_share graph adapters drafts draft acceptance stream_interval calibration"
+            "cache block budget slots memory_share graph adapters drafts draft acceptance draft_model "
+            "stream_interval calibration"
         ),
         "Cache beyond the GPU": _names("tiers tier_share"),
         "Start and update": _names("storage readers cold peers update scaling"),

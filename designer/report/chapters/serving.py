@@ -12,7 +12,15 @@ from designer.report.subject import Context, Subject, is_served
 from designer.report.wording import DASH
 
 _QUESTION = "What load can it take, and how long does one wait?"
-_FIGURES = ("serving-frontier", "serving-ttft", "serving-itl", "serving-kv", "serving-queue", "serving-replicas")
+_FIGURES = (
+    "serving-frontier",
+    "serving-drafts",
+    "serving-ttft",
+    "serving-itl",
+    "serving-kv",
+    "serving-queue",
+    "serving-replicas",
+)
 _MORE = (
     "ttft_p50",
     "tokens_per_second",

@@ -131,6 +131,7 @@ def _deployment(s: Mapping[str, Any]) -> Deployment:
         overlap=s["overlap"],
         hand_over=s["hand_over"],
         acceptance=s["acceptance"],
+        draft_model=s["draft_model"].strip(),
     )
 
 
@@ -286,6 +287,13 @@ WORKLOAD = WorkloadKind(
             "ratio",
             0,
             help="chance that a drafted token is right where those before it are, in place of a measured draft",
+        ),
+        Setting(
+            "draft_model",
+            "Draft model",
+            "text",
+            "",
+            help="id of a model or path of a config.json; empty: layers of the model that draft, or a trained head",
         ),
         Setting(
             "prompt_group", "Prompts on", "selector", "", help="accelerators that only read prompts; else all do both"
