@@ -140,7 +140,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
         ),
         "ampere": Generation(
             _half(_measured(0.869, _SPREAD), _SINGLE),
-            _fitted(0.955, 0.90, 1.0, "Megatron and MPT on A100: 45 points, 2 % median residual"),
+            _fitted(0.98, 0.90, 1.0, "Megatron and MPT on A100 as drawn: 45 points, 3 % median residual"),
             _assumed(0.55, 0.45, 0.65, "FlashAttention-2 paper"),
             _CNN,
             _rated(400, 312e12, "A100 SXM4"),

@@ -15,6 +15,7 @@ from designer.units import Ratio
 #: the program nobody stated anything of
 UNKNOWN: Final = "unknown"
 
+_NO_KERNELS: Final = Constant(0, 0, 0, "pytorch-optimizers", Status.PRIMARY, "1", "one for many tensors")
 _MANY: Final = Constant(0, 0, 0, "assumed-training", Status.ASSUMED, "1", "as many as layers")
 
 
@@ -39,8 +40,9 @@ class Software:
         Share of a layer's products and pointwise kernels that selective recomputation runs again in addition to
         attention
         scores, and of its activations that need not be kept [1].
-    optimizer
-        Memory traffic of an optimizer step per parameter: Adam in one kernel, or operation by operation [B].
+    optimizer, optimizer_kernels
+        Memory traffic of an optimizer step per parameter: Adam in one kernel, or operation by operation [B]; and
+        kernels it launches for each tensor of parameters, 0 where one kernel takes many tensors [1].
     launch
         Time one kernel adds in addition to its work: launch, ramp and tail [s].
     casts
@@ -81,6 +83,7 @@ class Software:
     straggler: Constant
     expert_overlap: Constant
     buckets: Constant = _MANY
+    optimizer_kernels: Constant = _NO_KERNELS
     gathers_first: bool = False
     fitted_on: frozenset[tuple[str, str]] = frozenset()
 
@@ -122,6 +125,9 @@ _BY_OPERATION: Final = Constant(
     Status.DERIVED,
     "B",
     "decay 8, moments 12 and 20, root and scaling 24, update 16",
+)
+_EACH_TENSOR: Final = Constant(
+    8, 7, 12, "counted-training", Status.DERIVED, "1", "decay, two moments in three, root, scaling, division, update"
 )
 _OWN_KERNELS: Final = _assumed(1.0, 0.5, 1.0, "copies to 8 bit are kernels of their own")
 _LAUNCH: Final = _assumed(5e-6, 3e-6, 8e-6, "per kernel", "s")
@@ -364,6 +370,32 @@ def software(name: str, release: str = "", generation: str = "") -> Software:
     for one in earlier:
         found = _holding(found, one.row)
     return found
+
+
+#: how an optimizer walks over its tensors: what `optimizer` and `optimizer_kernels` become
+_OPTIMIZERS: Final[Mapping[str, Mapping[str, Constant]]] = MappingProxyType(
+    {
+        "program": {},
+        "fused": {"optimizer": _ONE_KERNEL, "optimizer_kernels": _NO_KERNELS},
+        "foreach": {"optimizer": _BY_OPERATION, "optimizer_kernels": _NO_KERNELS},
+        "for-loop": {"optimizer": _BY_OPERATION, "optimizer_kernels": _EACH_TENSOR},
+    }
+)
+
+
+def with_optimizer(row: Software, name: str) -> Software:
+    """A program with another optimizer step: ``fused``, ``foreach``, ``for-loop``; ``program`` for its own.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such step.
+    """
+    if name not in _OPTIMIZERS:
+        raise AnalysisError(
+            f"{name[:40]!r} is no optimizer step", place="optimizer", remedy=f"use one of {', '.join(_OPTIMIZERS)}"
+        )
+    return replace(row, **_OPTIMIZERS[name])
 
 
 def _holding(row: Software, earlier: Software) -> Software:

@@ -217,8 +217,12 @@ class Files:
             self._host.warn(f"The clipboard holds nothing that can be pasted: {error.text}")
 
     def _take_model(self, text: str) -> bool:
-        """Serve a model whose ``config.json`` was pasted: with the shown served workload, else with a template."""
+        """Serve a model whose ``config.json`` was pasted: with the shown served workload, else with a template.
+
+        A network of layers goes to the shown training.
+        """
         from designer.design.edits.workloads import ChangeWorkload
+        from designer.formulas.shapes import is_transformer
         from designer.workload.huggingface import parse_config
 
         if not text.lstrip().startswith("{"):
@@ -229,7 +233,10 @@ class Files:
             return False
         document = self._host.document
         spec = document.session.design.workloads.get(document.session.workload) if document is not None else None
-        if spec is None or spec.kind != "serving":
+        if not is_transformer(found.shape):
+            if spec is None or spec.kind != "training":
+                return False
+        elif spec is None or spec.kind != "serving":
             self._host.open_question(*_SERVED)
             document = self._host.document
         if document is not None:

@@ -24,8 +24,9 @@ from designer.workload.model_families import (
     WITHOUT_GATE,
     missing_mechanism,
 )
+from designer.workload.network_layers import network_of_layers
 from designer.workload.published_formats import UNSAID, PublishedFormat, published_format
-from designer.workload.shape import LARGEST, TransformerShape
+from designer.workload.shape import LARGEST, ModelShape, TransformerShape
 from designer.workload.text_files import read_file
 
 #: quantisation ignore-lists make real files of a few megabytes
@@ -62,7 +63,7 @@ class ConfigResult:
         What its checkpoint is stored in.
     """
 
-    shape: TransformerShape
+    shape: ModelShape
     number_format: str
     quantization: str
     context_length: int
@@ -90,7 +91,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def parse_config(text: str, name: str = "", quantization: Mapping[str, object] | None = None) -> ConfigResult:
-    """The model a ``config.json`` describes.
+    """The model a ``config.json`` describes, or an image network that lists its ``layers``.
 
     Parameters
     ----------
@@ -110,6 +111,8 @@ def parse_config(text: str, name: str = "", quantization: Mapping[str, object] |
         raise ExchangeError(f"{len(text)} characters are too many for a model configuration", remedy="give config.json")
     data = _object(text)
     try:
+        if isinstance(data.get("layers"), list):
+            return ConfigResult(network_of_layers(data, name), "", "", 0, ())
         return _Reader(data, name, quantization).read()
     except CatalogError as error:
         raise ExchangeError(error.text, place=error.place, remedy=error.remedy) from None

@@ -26,7 +26,9 @@ SOFTWARE: Final = (
 )
 
 MODEL: Final = (
-    Setting("model", "Model", "text", "llama-2-7b", help="id, as resnet-50@448 for images of a side; or a config.json"),
+    Setting(
+        "model", "Model", "text", "llama-2-7b", help="id, resnet-50@448 for images of a side; a config.json; layers"
+    ),
     Setting("group", "Accelerators", "selector", "gpus", help="which accelerators take part, for example gpus or cpus"),
     Setting("precision", "Number format", "choice", "bf16", choices=PRECISIONS),
     Setting(
@@ -47,6 +49,15 @@ MODEL: Final = (
         "text",
         "",
         help="2024, 2024-09 or 24.09: kernels and overlap of that time; empty: the latest, in wider bands",
+    ),
+    Setting(
+        "optimizer",
+        "Optimizer kernels",
+        "choice",
+        "program",
+        choices=("program", "fused", "foreach", "for-loop"),
+        help="fused: one kernel, 30 B a parameter; foreach: one for each operation, 80 B; for-loop: 8 for each tensor "
+        "besides; program: what the program does",
     ),
     Setting(
         "machines",

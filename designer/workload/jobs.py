@@ -29,6 +29,8 @@ class Job:
         Computing time of a step that was measured, in place of the estimate; 0 for the estimate [s].
     release
         Year, month or container release of the training program; empty where unknown.
+    optimizer
+        Kernels of the optimizer: ``fused``, ``foreach``, ``for-loop``, or ``program`` for what the program does.
     machines
         Ids of the virtual machines it runs in; empty for those the accelerators are given to.
     """
@@ -56,6 +58,7 @@ class Job:
     machines: str = ""
     schedule: str = "1f1b"
     release: str = ""
+    optimizer: str = "program"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from designer.formulas.compute.convolutional_forward import ForwardRates, forwar
 from designer.formulas.layout import COMMON, Layout, Recompute, Schedule, Sharding, check_layout
 from designer.formulas.precision import Precision, precision
 from designer.formulas.shapes import is_transformer
-from designer.formulas.software import UNKNOWN, Software, software
+from designer.formulas.software import UNKNOWN, Software, software, with_optimizer
 from designer.formulas.storage.loaders import FLOAT_VALUE, LOADERS
 from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
 from designer.workload.datasets import Dataset, dataset_of
@@ -317,7 +317,8 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
 
     def program_of(accelerator: Accelerator) -> Software:
         with raised_as(AnalysisError, f"{place}.release"):
-            return software(job.software, job.release, generation_key(accelerator.generation))
+            found = software(job.software, job.release, generation_key(accelerator.generation))
+        return with_optimizer(found, job.optimizer)
 
     def planned(accelerator: Accelerator) -> TrainingPlan:
         return TrainingPlan(

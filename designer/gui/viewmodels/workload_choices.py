@@ -40,8 +40,9 @@ GROUPS: Final[Mapping[str, frozenset[str]]] = {
         most_tensor most_pipeline most_context channels at_once vmknics_per_nic multifd_devices"""
     ),
     "Software": _names(
-        """precision software adapters engine release weights cache graph budget slots memory_share drafts draft
-        acceptance block part monitor transport compression auto_converge post_copy encrypted mtu algorithm client"""
+        """precision software optimizer adapters engine release weights cache graph budget slots memory_share drafts
+        draft acceptance block part monitor transport compression auto_converge post_copy encrypted mtu algorithm
+        client"""
     ),
     "Run": _names(
         """epochs epochs_least epochs_most samples validate_every checkpoint_every checkpoint_to snapshot online

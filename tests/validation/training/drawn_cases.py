@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any, Final
 
 from designer.engine.network import Network, build_network
-from designer.families.training.preparation import prepare
+from designer.families.training.preparation import TrainingPlan, prepare
 from designer.formulas.scoring import Scored, band_score, group_medians, macro_mean
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
@@ -63,11 +63,16 @@ def settings_of(case: Case) -> Mapping[str, Any]:
     }
 
 
-def scored(case: Case) -> Scored:
-    """The metric of a run, predicted from the drawing against published."""
+def plan_of(case: Case) -> TrainingPlan:
+    """The run as a user draws and asks it."""
     machine = MACHINES[case["part"], case["per_server"]]
     network = network_of(machine, math.ceil(case["accelerators"] / case["per_server"]))
-    plan = prepare(network, job(settings_of(case)), case["id"])
+    return prepare(network, job(settings_of(case)), case["id"])
+
+
+def scored(case: Case) -> Scored:
+    """The metric of a run, predicted from the drawing against published."""
+    plan = plan_of(case)
     return scored_step(case, plan.estimate(plan.ranks.costs(plan.layout)))
 
 

@@ -10,11 +10,19 @@ from tests.validation.training.runs import CASES, scored, speed
 
 
 def test_every_run_is_drawn_and_predicted() -> None:
-    """4.4 % over groups; at nominal rates of links it is 3.7 %."""
+    """4.6 % over groups; at nominal rates of links it is 4.0 %."""
     found = [point for _, point in drawn_cases.points()]
     assert len(found) == len(CASES) == 230
     assert macro_mean(found) < 0.048
     assert max(group_medians(found).values()) < 0.105
+
+
+def test_the_eight_megatron_runs_as_drawn() -> None:
+    """Calculon: 3.65 % mean and 8.87 % worst on the same eight runs; 2.4 and 3.6 % here."""
+    errors = [abs(point.predicted / point.measured - 1) for case, point in drawn_cases.points() if "tab5" in case["id"]]
+    assert len(errors) == 8
+    assert sum(errors) / 8 <= 0.030
+    assert max(errors) <= 0.055
 
 
 def test_bands_of_drawn_runs_hold() -> None:

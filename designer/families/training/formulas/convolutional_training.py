@@ -32,6 +32,7 @@ from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
 BACKWARD_SHARE: Final = Constant(
     0.6, 0.5, 0.667, "counted-training", Status.DERIVED, "1", "of a step, less the first layers"
 )
+TENSORS: Final = Constant(3.0, 2.0, 3.0, "counted-training", Status.DERIVED, "1", "weights of a layer, norm in two")
 
 
 def convolutional_estimate(
@@ -78,10 +79,11 @@ def convolutional_estimate(
     traffic = communication.time(Kind.ALL_REDUCE, RankGroup.DATA, size) if layout.data > 1 else Seconds(0.0)
     window = Seconds(compute * BACKWARD_SHARE.value)
     rate = accelerator.memory_bandwidth * MEMORY_SHARE.value
+    kernels = shape.layers * TENSORS.value * software.optimizer_kernels.value * software.launch.value
     parts = {
         "compute": compute,
         "data_communication": exposed_time(traffic, window, Ratio(software.data_overlap.value)),
-        "optimizer": 0.0 if known else shape.parameters * software.optimizer.value / rate,
+        "optimizer": 0.0 if known else shape.parameters * software.optimizer.value / rate + kernels,
     }
     frame = StepFrame(
         layout,

@@ -41,6 +41,9 @@ from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
 
 #: forward, and two backward: each matrix parameter is used three times per token, two operations each
 TRAINING_PASSES: Final = Constant(3.0, 3.0, 3.0, "counted-training", Status.DERIVED)
+ATTENTION_TENSORS: Final = Constant(
+    4.0, 2.0, 4.0, "counted-training", Status.DERIVED, "1", "queries, keys, values, output; two where the first are one"
+)
 #: widens the band alone: no published run with experts is among those fitted
 EXPERTS_PACE: Final = Constant(
     1.0, 0.65, 1.05, "assumed-training", Status.ASSUMED, "1", "uneven rows of grouped products, routing on the host"
@@ -324,7 +327,19 @@ class TransformerStep:
         if layout.sharding is not Sharding.NONE or self.software.gathers_first:
             parameters /= layout.replicas * layout.copies
         rate = self.accelerator.memory_bandwidth * MEMORY_SHARE.value
-        return parameters * self.software.optimizer.value / rate + self.software.step_floor.value
+        kernels = self.software.optimizer_kernels.value * self._tensors(layout)
+        floor = self.software.step_floor.value + kernels * self.software.launch.value
+        return parameters * self.software.optimizer.value / rate + floor
+
+    def _tensors(self, layout: Layout) -> float:
+        """Tensors that the optimizer of a rank updates: of each layer its matrices, biases and norms, or its share."""
+        shape = self.shape
+        if layout.sharding is not Sharding.NONE:
+            return shape.layers / layout.pipeline
+        biased = 2 if shape.biases else 1
+        attention = ATTENTION_TENSORS.value * biased + 2 * shape.norm_vectors
+        feeds = shape.layers - shape.moe_layers + shape.moe_layers * max(1.0, shape.experts / layout.expert)
+        return (shape.layers * attention + feeds * (2 + shape.gated) * biased) / layout.pipeline
 
     def _compose(
         self,

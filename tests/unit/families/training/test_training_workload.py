@@ -14,9 +14,12 @@ from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.engine.network import build_network
 from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError, Cancelled
+from designer.families.training.preparation import prepare
 from designer.findings import Severity
+from designer.formulas.software import software
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
+from designer.workload.job_settings import job
 
 LLAMA = {"model": "llama-2-7b", "sharding": "parameters"}
 RESNET = {
@@ -503,3 +506,34 @@ def test_diffusion_and_detection_are_counted_and_not_fitted() -> None:
         found = run(design, **asked).metrics["samples_per_second"]
         assert found.value == pytest.approx(rate, rel=within)
         assert found.low < rate < found.high
+
+
+def test_optimizer_kernels_by_hand() -> None:
+    """BERT-large on one A100, counted: 30 B or 80 B a parameter, and 8 kernels for each of 24 x 16 tensors.
+
+    A layer has four products of attention and two of the feed-forward part, each with biases, and two norms of two
+    vectors: 4 x 2 + 2 x 2 + 2 x 2 = 16. ResNet-50 has 54 layers of three.
+    """
+    asked = {"model": "bert-large", "software": "eager", "sequence": 384, "precision": "fp16", "group": "gpu0"}
+    asked |= {"micro_batch": 16, "sharding": "none"}
+    design = opened("dgx-a100")
+
+    def optimizer(**settings: Any) -> float:
+        network = build_network(design)
+        plan = prepare(network, job({**asked, **settings}), "run")
+        return float(plan.estimate(plan.ranks.costs(plan.layout)).optimizer)
+
+    own, fused, foreach, loop = (optimizer(optimizer=one) for one in ("program", "fused", "foreach", "for-loop"))
+    row = software("eager")
+    floor = row.step_floor.value
+    assert own == foreach
+    assert (foreach - floor) / (fused - floor) == pytest.approx(80 / 30)
+    assert loop - foreach == pytest.approx(8 * 24 * 16 * row.launch.value)
+    cnn = {"model": "resnet-50", "micro_batch": 64}
+    assert optimizer(**cnn, optimizer="for-loop") - optimizer(**cnn, optimizer="foreach") == pytest.approx(
+        8 * 54 * 3 * row.launch.value
+    )
+    shared = {"sharding": "parameters", "group": "gpus", "micro_batch": 1}
+    assert optimizer(**shared, optimizer="for-loop") - optimizer(**shared, optimizer="foreach") == pytest.approx(
+        8 * 24 * row.launch.value
+    )
