@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from designer.pages.door import page
     from designer.report.assembly import compose_report
     from designer.report.renderers.viewer import view
+    from designer.report.run_power import run_power
     from designer.rules.door import check
 
 #: public name → module and name in it
@@ -48,6 +49,7 @@ _DOORS = {
     "page": ("designer.pages.door", "page"),
     "propose": ("designer.contrib.proposals.search", "propose"),
     "read_wanted": ("designer.contrib.proposals.reading", "read_wanted"),
+    "run_power": ("designer.report.run_power", "run_power"),
     "save_design": ("designer.interchange.native.writer", "save"),
     "simulate": ("designer.analysis.simulation", "simulate"),
     "summarize": ("designer.design.query", "summarize"),
@@ -88,6 +90,7 @@ __all__ = [
     "page",
     "propose",
     "read_wanted",
+    "run_power",
     "save_design",
     "simulate",
     "summarize",

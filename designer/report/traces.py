@@ -8,12 +8,14 @@ import itertools
 import json
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
 from designer.engine.clock.interruptions import interruptions
 from designer.engine.clock.run import Run
 from designer.families.serving.records import ServingRun
 from designer.families.serving.request_log import logs_of
+from designer.report.run_power import UnitPower
 
 #: seconds in the microseconds of trace events
 _MICRO: Final = 1e6
@@ -27,8 +29,8 @@ HELD_UP: Final = "held up"
 _SPANS: Final = ("waits", "prompt", "answer")
 
 
-def chrome_trace(run: Run) -> str:
-    """Tasks as complete events, a process for each program and a thread for each step; loads as counters.
+def chrome_trace(run: Run, power: Sequence[UnitPower] = ()) -> str:
+    """Tasks as complete events, a process for each program and a thread for each step; loads and power as counters.
 
     What held a program up, such as a stun or a failure, is on a track of its own. Requests to served models are
     asynchronous events: waiting, reading the prompt and answering inside each.
@@ -103,6 +105,11 @@ def chrome_trace(run: Run) -> str:
         events += [
             {"ph": "C", "name": name, "pid": 0, "ts": at * _MICRO, "args": {"load": value}}
             for at, value in zip(times.tolist(), load.tolist(), strict=True)
+        ]
+    for one in power[:COUNTERS_LIMIT]:
+        events += [
+            {"ph": "C", "name": f"power of {one.name}", "pid": 0, "ts": at * _MICRO, "args": {"watts": value}}
+            for at, value in zip(one.times.tolist(), one.watts[0].tolist(), strict=True)
         ]
     return json.dumps({"displayTimeUnit": "ms", "traceEvents": events}, ensure_ascii=False, allow_nan=False)
 

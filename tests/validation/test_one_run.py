@@ -280,6 +280,7 @@ PLACES: dict[str, tuple[str, dict[str, str]]] = {
     "vmotion": ("vsphere-cluster-4", {"vms": "infer0"}),
     "kvm_migration": ("vsphere-cluster-4", {"vms": "infer0"}),
     "evacuation": ("vsphere-cluster-4", {"hosts": "hosts[0]/server"}),
+    "schedule": ("vsphere-cluster-4", {"timetable": "lab* = 08:00-18:00"}),
     "federated": ("hgx-h100-8", {"server": "memory0"}),
     "remote_gpu": ("hgx-h100-8", {"client": "memory0"}),
     "control_loop": ("", {"actuators": "robot"}),

@@ -20,13 +20,18 @@ from designer.engine.clock.interruptions import interruptions
 from designer.errors import DesignerError, ExchangeError, UnitError, raised_as, raised_in
 from designer.findings import Severity
 from designer.pages.simulate import page_of_simulation
+from designer.report.run_power import run_power
 from designer.report.traces import chrome_trace, csv_trace
 from designer.units import format_quantity, format_si, parse_duration
 from designer.workload.job_lists import read_jobs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from designer.analysis.simulation import Simulation
     from designer.analysis.simulation.replay import Replay
+    from designer.report.run_power import UnitPower
+    from designer.sources import Estimate
 
 #: less of a slow-down is not stated
 _SEEN = 0.005
@@ -52,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-bands", action="store_true", help="values alone: many runs fewer, so longer times")
     parser.add_argument("--jobs", metavar="FILE", help="replay a job list of Philly, Helios or Acme, first come first")
     parser.add_argument("--trace", metavar="OUT", help="write what happened: OUT.json or OUT.csv")
+    parser.add_argument("--power", action="store_true", help="what servers and racks draw over time, and in the trace")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
     add_page_options(parser)
 
@@ -81,11 +87,13 @@ def run(options: argparse.Namespace) -> int:
             file=shown_file(options.design),
             progress=progress_bar(),
         )
+    power = run_power(loaded.design, found) if options.power else ()
     if trace is not None:
-        _write(found, trace)
+        _write(found, trace, power)
     findings = [*loaded.findings, *found.findings]
     if options.json:
-        print_json(simulation_document(found, findings, not options.no_bands))
+        document = simulation_document(found, findings, not options.no_bands)
+        print_json(document | ({"power": [power_document(one) for one in power]} if options.power else {}))
     else:
 
         def rest() -> None:
@@ -103,14 +111,59 @@ def run(options: argparse.Namespace) -> int:
             options,
             rest,
         )
+        if options.power:
+            _print_power(power)
     return 1 if any(f.severity is Severity.ERROR for f in findings) else 0
+
+
+def power_document(found: UnitPower) -> dict[str, Any]:
+    """The JSON of what a server or a rack draws over a run."""
+    return {
+        "name": found.name,
+        "kind": found.kind,
+        **{
+            name: {"value": m.value, "low": m.low, "high": m.high, "unit": m.unit, "sources": list(m.sources)}
+            for name, m in (("mean", found.mean), ("peak", found.peak))
+        },
+        "swing": found.swing,
+        "rises": found.rises,
+        "feeds": found.feeds or None,
+    }
+
+
+def _print_power(power: Sequence[UnitPower]) -> None:
+    """One line for each unit: mean and peak with their bands, how far it swings, and what feeds it."""
+    if not power:
+        print("\nNo accelerator states a power.")
+        return
+
+    def banded(m: Estimate) -> str:
+        return f"{format_si(m.value, 'W')} ({format_si(m.low, 'W')} – {format_si(m.high, 'W')})"
+
+    rows = [
+        (
+            one.name,
+            banded(one.mean),
+            banded(one.peak),
+            format_si(one.swing, "W"),
+            f"{one.rises:,}",
+            format_si(one.feeds, "W") if one.feeds else "",
+        )
+        for one in power[:_SHOWN]
+    ]
+    more = [(f"and {len(power) - _SHOWN:,} more", "", "", "", "", "")] if len(power) > _SHOWN else []
+    print(
+        "\n" + table(("power", "mean", "peak", "swing", "rises", "shelves or feeds"), [*rows, *more], (1, 2, 3, 4, 5))
+    )
 
 
 def _replay(options: argparse.Namespace, until: float | None) -> int:
     """Replay a job list."""
 
     given = [
-        name for name in ("workload", "start", "fail", "mend", "shifts", "no_bands", "trace") if getattr(options, name)
+        name
+        for name in ("workload", "start", "fail", "mend", "shifts", "no_bands", "trace", "power")
+        if getattr(options, name)
     ]
     if given:
         raise DesignerError(
@@ -192,9 +245,9 @@ def _check(trace: Path) -> None:
         raise ExchangeError(f"{trace} is no file", place="--trace", remedy="name a file")
 
 
-def _write(found: Simulation, trace: Path) -> None:
-    make = chrome_trace if trace.suffix == ".json" else csv_trace
-    atomic.write(trace, make(found.run).encode("utf-8", "replace"))
+def _write(found: Simulation, trace: Path, power: Sequence[UnitPower]) -> None:
+    text = chrome_trace(found.run, power) if trace.suffix == ".json" else csv_trace(found.run)
+    atomic.write(trace, text.encode("utf-8", "replace"))
 
 
 def _print(found: Simulation, bands: bool) -> None:
