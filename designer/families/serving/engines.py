@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
+from statistics import geometric_mean
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -35,7 +36,12 @@ _HEADER: Final = {
     "note",
     "models",
     "architecture",
+    "overlapped",
+    "overlapped_since",
+    "numbered_spread",
 }
+#: what a file may leave out
+_OPTIONAL: Final = {"note", "models", "architecture", "overlapped", "overlapped_since", "numbered_spread"}
 ENGINES: Final = ("vllm", "sglang", "tensorrt-llm")
 
 
@@ -51,7 +57,7 @@ def load_release(path: Path) -> Release:
 
 
 def _release(data: Mapping[str, Any], path: Path) -> Release:
-    check_entry(data, path, "engine", _HEADER, _HEADER - {"note", "models", "architecture"})
+    check_entry(data, path, "engine", _HEADER, _HEADER - _OPTIONAL)
     given = cast("Mapping[str, Any]", data["overheads"])
     plain = {"prefill_factor", "narrow", "unpacked", "slower"}
     values = {k: float(v) if k in plain else parse(v, "duration") for k, v in given.items()}
@@ -78,6 +84,9 @@ def _release(data: Mapping[str, Any], path: Path) -> Release:
         data["source"],
         tuple((name, weights) for name, _, weights in (one.partition(" ") for one in data.get("models", ()))),
         data.get("architecture", ""),
+        data.get("overlapped", False),
+        data.get("overlapped_since", ""),
+        float(data.get("numbered_spread", 0.0)),
     )
 
 
@@ -122,7 +131,26 @@ def release(engine: str, version: str = "") -> Chosen:
             wide = (math.hypot(near.step_spread, PATCH_SPREAD), math.hypot(near.first_spread, FIRST_PATCH_SPREAD))
             return Chosen(replace(near, step_spread=wide[0], first_spread=wide[1], known=False), False)
     shared = mine[""]
-    return Chosen(replace(shared, release=wanted), False)
+    return Chosen(of_its_time(replace(shared, release=wanted), mine.values()), False)
+
+
+def of_its_time(unknown: Release, known: Iterable[Release]) -> Release:
+    """What is taken for a release that is not known, with the time of a request of those that schedule as it does.
+
+    A scheduler that works while the accelerators do adds less to a step for each request that runs.
+    """
+    since, own = _numbered(unknown.overlapped_since), _numbered(unknown.release)
+    each = [one.overheads.request for one in known if one.known and one.overlapped == (own >= since)]
+    if not since or not own or not each:
+        return unknown
+    overheads = replace(unknown.overheads, request=geometric_mean(each))
+    return replace(unknown, overheads=overheads, step_spread=unknown.numbered_spread or unknown.step_spread)
+
+
+def _numbered(name: str) -> tuple[int, ...]:
+    """A release such as 0.14.1 as numbers; none where its name has no point."""
+    found = re.match(r"\d+(\.\d+)+", name)
+    return tuple(int(piece) for piece in found[0].split(".")) if found else ()
 
 
 def calibrated(chosen: Chosen, calibration: Calibration | None) -> Chosen:

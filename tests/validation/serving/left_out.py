@@ -17,7 +17,7 @@ from statistics import mean
 from typing import Final
 
 from designer.families.serving.drafting import draft
-from designer.families.serving.engines import release, releases
+from designer.families.serving.engines import of_its_time, release, releases
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._release import Overheads, Release
 from designer.families.serving.formulas.speculation import accepted
@@ -61,7 +61,7 @@ def without(row: Row) -> Release:
         return shipped
     values = [asdict(one.overheads) for one in near]
     middle = {k: math.exp(mean(math.log(max(1e-9, v[k])) for v in values)) for k in values[0]}
-    return replace(shipped, overheads=Overheads(**middle))
+    return of_its_time(replace(shipped, overheads=Overheads(**middle), release=row.version), near)
 
 
 def asked(row: Row) -> Row:
@@ -161,13 +161,28 @@ class Pair:
         return self.measured * self.predicted > 0
 
 
+def disturbed(row: Row, others: Sequence[Row]) -> bool:
+    """True if the same deployment took less time per token with more clients: something else took time in that run."""
+    place = (row.group, row.prompt, row.output, row.tensor, row.expert)
+    return any(
+        (one.group, one.prompt, one.output, one.tensor, one.expert) == place
+        and one.clients > row.clients
+        and one.tpot < row.tpot / MORE
+        for one in others
+    )
+
+
+#: runs repeat within this factor
+MORE: Final = 1.03
+
+
 @cache
 def pairs() -> Sequence[Pair]:
     """All pairs of rows that differ in the devices of a replica alone, each asked for with its release taken out."""
     found: list[Pair] = []
     loads: dict[tuple[object, ...], list[tuple[Row, float, float]]] = {}
     for row in rows():
-        if not impossible(row) and not row.drafts:
+        if not impossible(row) and not row.drafts and not disturbed(row, rows()):
             rate = math.log(_rate(row, row.ttft, row.tpot) / _rate(row, *predicted(asked(row), asked=without(row))))
             measured = math.log(_rate(row, row.ttft, row.tpot))
             loads.setdefault((row.group, row.prompt, row.output), []).append((row, measured, measured - rate))

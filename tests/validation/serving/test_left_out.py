@@ -7,8 +7,8 @@ from statistics import mean, median
 import pytest
 
 from tests.validation.serving.fit import FEWEST
-from tests.validation.serving.left_out import IMPOSSIBLE, KINDS, by_group, held, impossible, kept, pairs
-from tests.validation.serving.runs import folder
+from tests.validation.serving.left_out import IMPOSSIBLE, KINDS, by_group, disturbed, held, impossible, kept, pairs
+from tests.validation.serving.runs import folder, rows
 
 pytestmark = pytest.mark.skipif(folder() is None, reason="no measurements beside the checkout")
 
@@ -49,10 +49,27 @@ def test_of_two_widths_at_equal_devices_and_clients_the_better_one_is_named_four
     """With the release left out, and its model for most; nine of ten where they differ by more than 5 %."""
     every = pairs()
     assert len(every) >= 700
-    assert mean(pair.right for pair in every) >= 0.8
+    assert mean(pair.right for pair in every) >= 0.85
     apart = [pair for pair in every if abs(pair.measured) > 0.05]
     assert len(apart) >= 500
-    assert mean(pair.right for pair in apart) >= 0.88
+    assert mean(pair.right for pair in apart) >= 0.9
+
+
+@pytest.mark.parametrize("what", [0, 1, 2], ids=["system", "model", "engine"])
+def test_of_widths_that_differ_the_better_one_is_named_four_times_of_five_in_every_class(what: int) -> None:
+    classes: dict[str, list[bool]] = {}
+    for pair in pairs():
+        if abs(pair.measured) > 0.05:
+            classes.setdefault(pair.group[what], []).append(pair.right)
+    right = {name: mean(each) for name, each in classes.items() if len(each) >= 10}
+    assert len(right) >= 2
+    assert min(right.values()) >= 0.8, right
+
+
+def test_few_runs_are_set_aside_because_more_clients_were_quicker() -> None:
+    """Three of H100: something else took half of their time; no other layout and load is like that."""
+    aside = [row for row in rows() if not impossible(row) and not row.drafts and disturbed(row, rows())]
+    assert 0 < len(aside) <= 4
 
 
 def test_what_drafts_of_one_token_take_is_met_where_the_release_was_left_out() -> None:

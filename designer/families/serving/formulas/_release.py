@@ -116,6 +116,12 @@ class Release:
         Models and formats of weights that were fitted, such as ``("qwen3-32b", "bf16")``; none: no single ones.
     architecture
         First word of that of the accelerators they ran on.
+    overlapped
+        True if the next step is scheduled while the accelerators work on this one.
+    overlapped_since
+        Of what is taken for releases that are not known: the first one that does; empty where that makes no difference.
+    numbered_spread
+        Of the same: `step_spread` where a release is named by its number, so that it is known how it schedules.
     """
 
     id: str
@@ -131,3 +137,6 @@ class Release:
     source: str
     models: tuple[tuple[str, str], ...] = ()
     architecture: str = ""
+    overlapped: bool = False
+    overlapped_since: str = ""
+    numbered_spread: float = 0.0

@@ -225,3 +225,16 @@ def test_a_request_that_only_begins_a_block_takes_all_of_it(block: int, served: 
     """33 + 1 tokens are three blocks of 16, which 40 tokens of room do not have."""
     run = run_requests(Line(), Requests([33], [1], [0.0]), how("vllm", block=block), 40)
     assert run.served.tolist() == [served]
+
+
+def test_a_release_that_is_not_known_takes_a_request_as_releases_that_schedule_as_it_does() -> None:
+    """11.7 and 11.1 us where the next step is scheduled meanwhile, as from 0.14 on, 45.6 and 36.3 us before."""
+    request = {
+        name: release("vllm", name).release.overheads.request for name in ("", "0.11", "0.13.2", "0.14", "0.20.1")
+    }
+    assert request["0.14"] == request["0.20.1"] == pytest.approx((11.7e-6 * 11.1e-6) ** 0.5)
+    assert request["0.11"] == request["0.13.2"] == pytest.approx((45.6e-6 * 36.3e-6) ** 0.5)
+    assert request["0.11"] > request[""] > request["0.14"]
+    assert release("vllm", "0.18.0").release.overheads.request == pytest.approx(11.1e-6)
+    # where no release is marked the name makes no difference
+    assert release("sglang", "0.9").release.overheads == release("sglang", "").release.overheads
