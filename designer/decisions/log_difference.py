@@ -10,9 +10,7 @@ predicted ratio.
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -21,6 +19,7 @@ import numpy as np
 
 from designer.analysis.study import analyze
 from designer.catalog.parttype import Capability, Domain, link_kinds, part_kinds
+from designer.decisions.measured_logs import COLLECTIVES, FROM_GPU, TO_GPU, TRAINED, Log
 from designer.design.document import Block, Design, LinkValues, WorkloadSpec, with_changes
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
@@ -28,52 +27,7 @@ from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError, DesignerError, ExchangeError
 from designer.formulas.collectives import CollectiveKind
 from designer.formulas.collectives.collective_time import bus_factor
-
-LARGEST_TEXT: Final = 64_000_000
-_NCCL_ROW: Final = re.compile(r"^\s*(\d+)\s+\d+\s+\w+\s+\S+\s+-?\d+\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)", re.MULTILINE)
-_RANK: Final = re.compile(r"^#\s+Rank\s+\d+", re.MULTILINE)
-_LAUNCHED: Final = re.compile(r"nThread\s+(\d+)\s+nGpus\s+(\d+).*?(?:graph:\s*(\d+)|$)", re.MULTILINE)
-_COLLECTIVE: Final = re.compile(r"(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf")
-_KINDS: Final = {
-    "all_reduce": "all-reduce",
-    "all_gather": "all-gather",
-    "reduce_scatter": "reduce-scatter",
-    "alltoall": "all-to-all",
-    "broadcast": "broadcast",
-    "sendrecv": "send-recv",
-}
-_MATRIX: Final = re.compile(
-    r"memcpy CE (?:CPU\(row\) (?P<to>->|<-) GPU\(column\))[^\n]*\n(?P<body>.*?)(?:\n\s*\n|\Z)", re.DOTALL
-)
-_CUDA_SAMPLE: Final = re.compile(
-    r"(?P<from>Host|Device) to (?P<to>Host|Device) Bandwidth.*?Bandwidth\((?P<unit>[MG])B/s\)\s*\n\s*"
-    r"(?P<rows>(?:\d+\s+[\d.]+\s*\n?)+)",
-    re.DOTALL,
-)
-_TO_GPU, _FROM_GPU = "host to GPU", "GPU to host"
-
-
-@dataclass(frozen=True, slots=True)
-class Log:
-    """What a log measured.
-
-    Parameters
-    ----------
-    what
-        A collective, ``host to GPU``, ``GPU to host`` or ``drive``.
-    points
-        Rate by message size [B/s by B]; size 0 where the tool states none.
-    ranks
-        Ranks that took part; 0 where the log does not list them.
-    launch
-        Who started the kernels, as the setting of collectives; ``eager`` where the log does not say.
-    """
-
-    tool: str
-    what: str
-    points: Mapping[int, float]
-    ranks: int = 0
-    launch: str = "eager"
+from designer.plain_text import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +55,8 @@ class Explained:
     size
         Message sizes of the two logs [B].
     measured, predicted
-        Rates of the two machines [B/s]; the estimate is no faster than the least time of a call in the log allows.
+        Rates of the two machines [B/s, of trainings 1/s]; the estimate is no faster than the least time of a call in
+        the log allows.
     rest
         Measured ratio over predicted ratio; `low` to `high` is what the bands of both estimates allow for.
     """
@@ -135,77 +90,6 @@ class Difference:
     how: tuple[str, str]
 
 
-def read_log(text: str, name: str = "") -> Log:
-    """What a log of nccl-tests, nvbandwidth, bandwidthTest or fio measured.
-
-    Raises
-    ------
-    ExchangeError
-        If it holds no result of these tools.
-    """
-    if len(text) > LARGEST_TEXT:
-        raise ExchangeError("too long for the log of a test", file=name, remedy="give the output of one run")
-    for read in (_nccl, _nvbandwidth, _cuda_sample, _fio):
-        found = read(text)
-        if found is not None:
-            return found
-    raise ExchangeError(
-        "no result of nccl-tests, nvbandwidth, bandwidthTest or fio in it",
-        file=name,
-        remedy="give what the tool prints, with its headings; of fio with --output-format=json",
-    )
-
-
-def _nccl(text: str) -> Log | None:
-    rows = {int(size): float(bus) * 1e9 for size, _, _, bus in _NCCL_ROW.findall(text)}
-    rows = {size: bus for size, bus in rows.items() if size > 0 and 0 < bus < math.inf}
-    if not rows:
-        return None
-    stated = _COLLECTIVE.search(text)
-    what = _KINDS[stated[1]] if stated else "all-reduce"
-    return Log("nccl-tests", what, rows, len(_RANK.findall(text)), _launched(text))
-
-
-def _launched(text: str) -> str:
-    """Who started the kernels: `-G` replays a graph, `-g` lets one thread serve several GPUs."""
-    head = _LAUNCHED.search(text)
-    if head is None:
-        return "eager"
-    if int(head[3] or 0):
-        return "graph"
-    return "one-process" if int(head[2]) > 1 else "eager"
-
-
-def _nvbandwidth(text: str) -> Log | None:
-    for match in _MATRIX.finditer(text):
-        cells = (c for row in match["body"].splitlines()[1:] for c in row.split()[1:])
-        rates = [float(c) * 1e9 for c in cells if re.fullmatch(r"\d+(\.\d+)?", c)]
-        if rates and min(rates) > 0:
-            return Log("nvbandwidth", _TO_GPU if match["to"] == "->" else _FROM_GPU, {0: float(np.median(rates))})
-    return None
-
-
-def _cuda_sample(text: str) -> Log | None:
-    for match in _CUDA_SAMPLE.finditer(text):
-        if match["from"] == match["to"]:
-            continue
-        unit = 1e9 if match["unit"] == "G" else 1e6
-        pairs = [row.split() for row in match["rows"].splitlines() if row.strip()]
-        rows = {int(size): float(rate) * unit for size, rate in pairs if float(rate) > 0}
-        if rows:
-            return Log("bandwidthTest", _TO_GPU if match["from"] == "Host" else _FROM_GPU, rows)
-    return None
-
-
-def _fio(text: str) -> Log | None:
-    try:
-        jobs = json.loads(text[text.index("{") :])["jobs"]
-        reads = [float(job["read"]["bw_bytes"]) for job in jobs if job["read"].get("bw_bytes")]
-    except (ValueError, KeyError, TypeError, RecursionError, AttributeError):
-        return None
-    return Log("fio", "drive", {0: sum(reads)}) if reads and 0 < sum(reads) < math.inf else None
-
-
 @dataclass(frozen=True, slots=True)
 class _Machine:
     """A design with the ranks of its log, and what of it is exchanged."""
@@ -216,6 +100,8 @@ class _Machine:
     #: links at an accelerator or NIC: number and rate of one [B/s], by domain
     links: Mapping[Domain, tuple[float, float]]
     launch: str
+    #: the training that its log is of
+    training: WorkloadSpec | None = None
 
 
 _LAUNCHES: Final = {"eager": "a process for each GPU", "graph": "CUDA graph", "one-process": "one thread for all GPUs"}
@@ -294,7 +180,21 @@ def _machine(log: Log, design: Design, name: str) -> _Machine:
             total += at * raw_rate(definition)[0]
         if number:
             links[domain] = (number / count, total / number)
-    return _Machine(design, net, log.ranks or count, links, log.launch)
+    training = _training_of(design, name) if log.what in TRAINED else None
+    return _Machine(design, net, log.ranks or count, links, log.launch, training)
+
+
+def _training_of(design: Design, name: str) -> WorkloadSpec:
+    """The training of a design: the one that is shown first, else the only one."""
+    trainings = [one for one in design.workloads.values() if one.kind == "training"]
+    first = [one for one in trainings if one.id == design.default_workload] or trainings
+    if not trainings or (len(first) > 1):
+        raise ExchangeError(
+            f"its design has {counted(len(trainings), 'training')}",
+            file=name,
+            remedy="give a design whose default workload is the training of the log",
+        )
+    return first[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,16 +206,19 @@ class _Asked:
     launch: str
     algorithm: str = "auto"
     protocol: str = "auto"
+    training: WorkloadSpec | None = None
 
 
 def _spec(log: Log, machine: _Machine, asked: _Asked) -> WorkloadSpec:
-    if log.what in _KINDS.values():
+    if asked.training is not None:
+        return asked.training
+    if log.what in COLLECTIVES.values():
         settings: dict[str, Any] = {"collective": log.what, "group": _group(machine, asked.ranks)}
         settings |= {"size": f"{asked.size} B", "launch": asked.launch}
         settings |= {"algorithm": asked.algorithm, "protocol": asked.protocol}
         return WorkloadSpec(id="explain", kind="collective", settings=settings)
     gpu = _group(machine, 1)
-    ends = {_TO_GPU: ("memory", gpu), _FROM_GPU: (gpu, "memory")}.get(log.what, ("drives", "memory"))
+    ends = {TO_GPU: ("memory", gpu), FROM_GPU: (gpu, "memory")}.get(log.what, ("drives", "memory"))
     return WorkloadSpec(id="explain", kind="transfer", settings={"from": ends[0], "to": ends[1]})
 
 
@@ -334,8 +237,8 @@ def _run(log: Log, machine: _Machine, design: Design, asked: _Asked) -> Workload
     return analyze(only, curves=False).workloads[0]
 
 
-def _rate(result: WorkloadResult) -> tuple[float, float, float]:
-    for name in ("bus_bandwidth", "data_rate_per_gpu", "rate"):
+def _rate(log: Log, result: WorkloadResult) -> tuple[float, float, float]:
+    for name in (TRAINED[log.what],) if log.what in TRAINED else ("bus_bandwidth", "data_rate_per_gpu", "rate"):
         if name in result.metrics:
             found = result.metrics[name]
             return found.value, found.low, found.high
@@ -358,10 +261,14 @@ def _swaps(log: Log, one: _Machine, other: _Machine, sizes: tuple[int, int]) -> 
     found: list[_Swap] = []
     if sizes[0] != sizes[1]:
         found.append(_Swap("Message size", f"{sizes[0]:,} B", f"{sizes[1]:,} B", "size"))
-    if log.what in _KINDS.values() and one.launch != other.launch:
+    if log.what in COLLECTIVES.values() and one.launch != other.launch:
         found.append(_Swap("Launch of the kernels", _LAUNCHES[one.launch], _LAUNCHES[other.launch], "launch"))
-    if log.what in _KINDS.values() and one.ranks != other.ranks:
+    if log.what in COLLECTIVES.values() and one.ranks != other.ranks:
         found.append(_Swap("Ranks", str(one.ranks), str(other.ranks), "ranks"))
+    if one.training is not None and other.training is not None:
+        changed = _settings(one.training, other.training)
+        if changed:
+            found.append(_Swap("Settings of the training", *changed, "training"))
     for domain, rate, number in _DOMAINS:
         if domain not in one.links or domain not in other.links:
             continue
@@ -373,15 +280,24 @@ def _swaps(log: Log, one: _Machine, other: _Machine, sizes: tuple[int, int]) -> 
     return found
 
 
+def _settings(a: WorkloadSpec, b: WorkloadSpec) -> tuple[str, str] | None:
+    """What two trainings are set to where they differ, the first few; None where they do not."""
+    names = [name for name in sorted({*a.settings, *b.settings}) if a.settings.get(name) != b.settings.get(name)]
+    if not names:
+        return None
+    words = [", ".join(f"{name} {one.settings.get(name, 'as usual')}" for name in names[:3]) for one in (a, b)]
+    return words[0], words[1]
+
+
 def _explained(
     a: Log, b: Log, machines: tuple[_Machine, _Machine], sizes: tuple[int, int]
 ) -> tuple[Explained, tuple[str, str]]:
     one, other = machines
     first, second = (
-        _run(a, one, one.design, _Asked(one.ranks, sizes[0], one.launch)),
-        _run(b, other, other.design, _Asked(other.ranks, sizes[1], other.launch)),
+        _run(a, one, one.design, _Asked(one.ranks, sizes[0], one.launch, training=one.training)),
+        _run(b, other, other.design, _Asked(other.ranks, sizes[1], other.launch, training=other.training)),
     )
-    p, q = _rate(first), _rate(second)
+    p, q = _rate(a, first), _rate(a, second)
     swaps = _swaps(a, one, other, sizes)
     chains: list[dict[str, float]] = []
     for order in (swaps, swaps[::-1]):
@@ -446,7 +362,7 @@ class _Calls:
 
 def _calls(log: Log, ranks: int) -> _Calls:
     sizes = sorted(log.points)[:2]
-    if log.what not in _KINDS.values() or len(sizes) < 2:
+    if log.what not in COLLECTIVES.values() or len(sizes) < 2:
         return _Calls()
     factor = bus_factor(CollectiveKind(log.what), ranks)
     first, second = (factor * size / log.points[size] for size in sizes)
@@ -486,12 +402,13 @@ def _kinds(machine: _Machine) -> str:
         and Capability.ACCELERATE in k.capabilities
         and (found := machine.design.type_of(p)) is not None
     )
-    return ", ".join(list(names)[:2]) or "kind not stated"
+    words = ", ".join(list(names)[:2]) or "kind not stated"
+    return f"{_gpus(machine)} × {words}" if machine.training is not None else words
 
 
 def _how(result: WorkloadResult) -> str:
     for name in ("bus_bandwidth", "communication_time"):
-        if name in result.metrics:
+        if name in result.metrics and "step_time" not in result.metrics:
             return result.metrics[name].note
     return ""
 
@@ -506,8 +423,9 @@ def _chain(
 ) -> dict[str, float]:
     """Logarithm of the step of each exchange, from one machine towards the other; the last step leads to the other."""
     found: dict[str, float] = {}
-    design, at, after = start.design, _rate(results[0])[0], _rate(results[1])[0]
-    asked, last = _Asked(start.ranks, sizes[0], start.launch), _Asked(end.ranks, sizes[1], end.launch)
+    design, at, after = start.design, _rate(log, results[0])[0], _rate(log, results[1])[0]
+    asked = _Asked(start.ranks, sizes[0], start.launch, training=start.training)
+    last = _Asked(end.ranks, sizes[1], end.launch, training=end.training)
     for swap in swaps:
         if swap.of == "ranks" and end.ranks > _gpus(start):
             # fewer accelerators are drawn: the step is part of what is left
@@ -517,7 +435,7 @@ def _chain(
         elif swap.domain is not None:
             design = _scaled(design, swap.domain, swap.factor)
         try:
-            value = _rate(_run(log, start, design, asked))[0]
+            value = _rate(log, _run(log, start, design, asked))[0]
         except DesignerError:
             continue
         found[swap.name] = found.get(swap.name, 0.0) + math.log(value / at)
@@ -545,7 +463,7 @@ def _chosen(result: WorkloadResult) -> dict[str, str]:
 def _forced(log: Log, machine: _Machine, design: Design, asked: _Asked) -> float | None:
     """Rate with an algorithm and a protocol; None where the machine cannot do it."""
     try:
-        return _rate(_run(log, machine, design, asked))[0]
+        return _rate(log, _run(log, machine, design, asked))[0]
     except DesignerError:
         return None
 

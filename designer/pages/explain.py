@@ -17,7 +17,7 @@ def page_of_difference(found: Difference, names: tuple[str, str] = ("A", "B")) -
     main = found.sizes[0]
     head = (
         f"{names[1]} does {_factor(main.ratio)} the {found.a.what} rate of {names[0]}{_at(main)}: "
-        f"{numbers.shown(main.measured[1], 'B/s')} against {numbers.shown(main.measured[0], 'B/s')}."
+        f"{numbers.shown(main.measured[1], found.a.unit)} against {numbers.shown(main.measured[0], found.a.unit)}."
     )
     strong = [c for c in main.causes if abs(math.log(c.factor)) > _SMALL]
     if strong:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from designer.cli.command import Command
 from designer.cli.output import print_json, table
 from designer.cli.pages import add_page_options, print_page
-from designer.decisions.log_difference import explain, read_log
+from designer.decisions.log_difference import explain
+from designer.decisions.measured_logs import read_log
 from designer.errors import FormatError
 from designer.interchange.importing import MAX_BYTES
 from designer.interchange.templates import open_any
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("a", metavar="A_LOG", help="log of nccl-tests, nvbandwidth, bandwidthTest or fio (JSON)")
+    parser.add_argument(
+        "a", metavar="A_LOG", help="log of nccl-tests, nvbandwidth, bandwidthTest, fio (JSON) or a training"
+    )
     parser.add_argument("b", metavar="B_LOG", help="the log of the other machine")
     parser.add_argument(
         "--topo",
@@ -85,7 +88,7 @@ def _document(found: Difference, names: tuple[str, str], topologies: list[str]) 
         "sizes": [
             {
                 "size": list(one.size),
-                "unit": "B/s",
+                "unit": found.a.unit,
                 "measured": list(one.measured),
                 "predicted": list(one.predicted),
                 "ratio": one.ratio,
@@ -113,7 +116,7 @@ def _print(found: Difference) -> None:
         rows = [(c.name, c.a, c.b, f"{c.factor:.3f}", f"{c.low:.3f} – {c.high:.3f}") for c in one.causes]
         rows.append(("rest", "", "", f"{one.rest:.3f}", f"{one.low:.3f} – {one.high:.3f}"))
         size = f"{one.size[0]:,} B" if one.size[0] == one.size[1] else f"{one.size[0]:,} B and {one.size[1]:,} B"
-        measured = " against ".join(format_si(v, "B/s") for v in one.measured[::-1])
+        measured = " against ".join(format_si(v, found.a.unit) for v in one.measured[::-1])
         print(f"{size}: measured {measured}, ratio {one.ratio:.3f}")
         print(table(("cause", "A", "B", "factor", "band"), rows, (3, 4)), end="\n\n")
 

@@ -160,12 +160,17 @@ def _switch(situation: CollectiveSituation, inside: float, outside: float) -> fl
     return bus * (_correction(situation.message, Protocol.SIMPLE) if newest else 1.0)
 
 
+def planned_inside(situation: CollectiveSituation) -> float:
+    """Planned bandwidth of all channels of a ring inside a server [B/s]; infinite with one rank a server."""
+    if situation.ranks == situation.servers:
+        return math.inf
+    share = _PCIE if situation.intra_path.is_pcie else _of(_NVLINK, situation)
+    return situation.intra_bandwidth * share.value
+
+
 def _lines(situation: CollectiveSituation) -> tuple[float, float, float]:
     """Planned bandwidth of a ring inside servers and between them [B/s], and its channels."""
-    share = _PCIE if situation.intra_path.is_pcie else _of(_NVLINK, situation)
-    inside = math.inf
-    if situation.ranks > situation.servers:
-        inside = situation.intra_bandwidth * share.value
+    inside = planned_inside(situation)
     if situation.servers == 1:
         # channels faster than half of the most are halved and doubled in number
         return (

@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 import designer
+from designer.analysis.study import analyze
 from designer.cli.main import run as main
-from designer.decisions.log_difference import Difference, explain, read_log
-from designer.design.document import Design, with_changes
+from designer.decisions.log_difference import Difference, explain
+from designer.decisions.measured_logs import read_log
+from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.errors import ExchangeError
+from designer.interchange.changes import apply_changes
 
 GIB, MIB = 2**30, 2**20
 #: all_reduce_perf of one server, GB/s: 8 × A100 (stas00/ml-engineering), 8 × H100 (AWS p5, awsome-distributed-training)
@@ -138,6 +141,70 @@ def test_the_bandwidth_sample_and_fio_are_read() -> None:
     assert (log.tool, log.what, dict(log.points)) == ("bandwidthTest", "host to GPU", {33554432: 12043.3e6})
     fio = read_log(json.dumps({"jobs": [{"read": {"bw_bytes": 3e9}}, {"read": {"bw_bytes": 2e9}}]}))
     assert (fio.what, dict(fio.points)) == ("drive", {0: 5e9})
+
+
+def _training(template: str, rate: str = "", **settings: object) -> Design:
+    """Two servers that train Llama 2 7B over NICs of 400 Gb/s, or of the rate given."""
+    design = apply_changes(designer.open_design(template), {"servers": 2}, "test")
+    one = {"model": "llama-2-7b", "sharding": "parameters", "software": "fsdp", "micro_batch": 1, **settings}
+    spec = WorkloadSpec.model_validate({"id": "t", "kind": "training", "settings": one})
+    wirings = [with_changes(x, bandwidth_per_direction=rate) if rate else x for x in design.wirings.values()]
+    return with_changes(design, workloads=[spec], default_workload="t", wirings=wirings, assertions=[])
+
+
+def _steps(design: Design, factor: float = 1.0) -> str:
+    """A log of Megatron-LM of what the design is estimated to do."""
+    metrics = analyze(design, curves=False).workloads[0].metrics
+    batch, rate = 64, metrics["samples_per_second"].value * factor
+    line = (
+        f"elapsed time per iteration (ms): {batch / rate * 1e3:.3f} | learning rate: 1 | global batch size: {batch:5d}"
+    )
+    return "\n".join(
+        ["iteration 1 | elapsed time per iteration (ms): 90000.0 | global batch size: 64", line, line, line]
+    )
+
+
+def test_the_network_explains_two_trainings_on_two_servers() -> None:
+    """The same machine with NICs of a twentieth: the cause is their rate, and 10 % less than estimated is the rest."""
+    fast, slow = _training("dgx-h100"), _training("dgx-h100", "2.5 GB/s")
+    found = explain(read_log(_steps(fast)), read_log(_steps(slow, 0.9)), (fast, slow)).sizes[0]
+    assert found.ratio < 0.7
+    (cause,) = found.causes
+    assert (cause.name, cause.a, cause.b) == ("Rate of a NIC's port", "50 GB/s", "2.5 GB/s")
+    assert cause.factor == pytest.approx(found.ratio / 0.9, rel=0.01)
+    assert found.rest == pytest.approx(0.9, rel=0.01)
+
+
+def test_settings_of_a_training_are_a_cause() -> None:
+    usual, more = _training("dgx-h100"), _training("dgx-h100", micro_batch=2)
+    found = explain(read_log(_steps(usual)), read_log(_steps(more)), (usual, more)).sizes[0]
+    (cause,) = found.causes
+    assert (cause.name, cause.a, cause.b) == ("Settings of the training", "micro_batch 1", "micro_batch 2")
+    assert cause.factor > 1
+    assert found.rest == pytest.approx(1, rel=1e-3)
+
+
+def test_logs_of_trainings_are_read() -> None:
+    mlperf = "".join(
+        f':::MLLOG {{"key": "tracked_stats", "value": {{"throughput": {rate}}}, "metadata": {{}}}}\n'
+        for rate in (1.0, 52.0, 50.0, 51.0)
+    )
+    assert (read_log(mlperf).tool, dict(read_log(mlperf).points)) == ("MLPerf", {0: 51.0})
+    steps = ':::MLLOG {"key": "global_batch_size", "value": 128}\n' + "".join(
+        f':::MLLOG {{"key": "tracked_stats", "value": {{"train_step_time": {s}, "throughput": 1}}}}\n'
+        for s in (9.0, 0.5)
+    )
+    assert dict(read_log(steps).points) == {0: 256.0}
+    assert read_log("{'train_runtime': 9, 'train_samples_per_second': 12.5}").points == {0: 12.5}
+    tokens = read_log("step 1 tokens/s: 7.2e4\nstep 2 tokens/s: 8e4\n")
+    assert (tokens.what, dict(tokens.points), tokens.unit) == ("training token", {0: 8e4}, "1/s")
+
+
+def test_a_training_without_one_in_its_design_is_refused() -> None:
+    log = read_log("samples_per_second: 12.5")
+    design = with_changes(designer.open_design("dgx-h100"), workloads=[], default_workload="", assertions=[])
+    with pytest.raises(ExchangeError, match="0 trainings"):
+        explain(log, log, (design, design))
 
 
 def test_logs_of_different_collectives_are_refused() -> None:
