@@ -189,6 +189,7 @@ SERVE-EAGER            warning        Launches outside captured graphs are not a
 SERVE-EXPERTS          info           An expert width has no experts to share out
 SERVE-FORMAT           warning        A format of experts is asked of a model that has none
 SERVE-IDLE             info           Some accelerators do not serve
+SERVE-IMAGES           info           What an image of a request takes
 SERVE-LIMIT            error          A limit of the service is not met
 SERVE-MIXED            warning        Accelerators of several kinds serve
 SERVE-MORE             info           How much a served model uses, and what more would bring

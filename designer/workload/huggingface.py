@@ -28,6 +28,7 @@ from designer.workload.network_layers import network_of_layers
 from designer.workload.published_formats import UNSAID, PublishedFormat, published_format
 from designer.workload.shape import LARGEST, ModelShape, TransformerShape
 from designer.workload.text_files import read_file
+from designer.workload.vision import tower_in
 
 #: quantisation ignore-lists make real files of a few megabytes
 LARGEST_FILE: Final = 32 * 2**20
@@ -318,6 +319,7 @@ class _Reader:
             bare_layers=searched.bare if searched else kinds.bare,
             expert_hidden=self.number("moe_latent_size", "routed_expert_hidden_size", least=0) or 0,
             drafting_layers=self._drafting(),
+            vision=tower_in(self.outer, hidden),
             attention_gate=self.flag("attn_output_gate", False) or self.flag("mla_use_output_gate", False),
         )
         self.assumptions += [*kinds.notes, *([searched.note] if searched else [])]
@@ -448,7 +450,10 @@ class _Reader:
             self.assumptions.append(f"{layers} tokens: in memory and in steps where drafts are asked for")
         for key, what in (("vision_config", "sees"), ("audio_config", "hears")):
             tower = self.outer.get(key)
-            if isinstance(tower, dict) and tower:
+            if what == "sees" and tower_in(self.outer, 1) is not None:
+                text = "images in memory, prompts and time as settings ask; its embeddings of positions are left out"
+                self.assumptions.append(f"the part that sees (vision_config): {text}")
+            elif isinstance(tower, dict) and tower:
                 self.assumptions.append(f"the part that {what} ({key}) is left out: requests are of text")
 
     def _kv_heads(self, heads: int) -> int:

@@ -18,9 +18,10 @@ from designer.units import Flop, parse
 from designer.workload.entries import check_entry, load_entry
 from designer.workload.published_formats import UNSAID, PublishedFormat
 from designer.workload.shape import ConvolutionalShape, ModelShape, TransformerShape
+from designer.workload.vision import VisionTower
 
 _KINDS: Final = {"transformer": TransformerShape, "convolutional": ConvolutionalShape}
-_HEADER: Final = {"id", "kind", "title", "aliases", "source", "status", "note", "shape", "published"}
+_HEADER: Final = {"id", "kind", "title", "aliases", "source", "status", "note", "shape", "published", "vision"}
 #: what publishers add to a name: themselves before it, and what the same weights' shape was tuned for after it
 _PUBLISHER: Final = re.compile(r"^(.*/)?(meta-)?")
 _TUNED: Final = re.compile(r"[-_](hf|chat|instruct|it|base|v0\.1)\b")
@@ -73,6 +74,8 @@ def _entry(data: Mapping[str, Any], path: Path) -> ModelEntry:
         raise CatalogError(f"unknown fields {sorted(set(values) - allowed)}", place="shape", remedy="remove them")
     if "flop_forward" in values:
         values["flop_forward"] = Flop(parse(values["flop_forward"], "flop"))
+    if "vision" in data:
+        values["vision"] = VisionTower(out=values["hidden"], **data["vision"])
     shape = kind(name=str(data["title"]), **values)
     aliases = tuple(str(alias) for alias in data.get("aliases", ()))
     return ModelEntry(

@@ -7,6 +7,7 @@ from typing import Final
 
 from designer.errors import CatalogError
 from designer.units import Flop, Ratio
+from designer.workload.vision import VisionTower
 
 #: a real model has none of its dimensions above this; larger ones are mistakes or attacks
 LARGEST: Final = 10**8
@@ -60,6 +61,8 @@ class TransformerShape:
         True if products have biases, vectors of a norm (1 scale, 2 scale and shift), and parameters beyond the layers.
     drafting_layers
         Layers in addition that draft tokens, each with the experts of the others.
+    vision
+        The part that sees, which `parameters` leave out; None where nothing does.
     context
         Tokens of a request that it was made for, as its configuration states; 0 where unknown.
     """
@@ -115,6 +118,7 @@ class TransformerShape:
     extra_parameters: int = 0
     context: int = 0
     drafting_layers: int = 0
+    vision: VisionTower | None = None
 
     def __post_init__(self) -> None:
         for field_name in ("layers", "hidden", "heads", "kv_heads", "vocabulary"):

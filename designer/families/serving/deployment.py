@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from designer.families.serving.calibration import Calibration
+
+#: sides of images where none are given [pixels]
+_SIDE_LIMIT: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class Deployment:
         Chance that a drafted token is right where those before it are [1]; 0 for that of `draft`.
     draft_model
         Model that drafts: an id, the path of a config.json or its text; empty for layers of the model, or a head.
+    images, image_width, image_height
+        Images of each request, and their sides [pixels].
     published
         True once empty weights became those of the checkpoint, which an engine finds by itself.
     """
@@ -96,6 +102,9 @@ class Deployment:
     hand_over: str = ""
     acceptance: float = 0.0
     draft_model: str = ""
+    images: int = 0
+    image_width: int = _SIDE_LIMIT
+    image_height: int = _SIDE_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +143,8 @@ class Load:
         Requests that are looked at.
     waves, warm_up
         Of clients: requests each, and how many of them are not counted.
+    seen
+        Tokens that images add to each prompt.
     measured_as
         The benchmark script that sends it; empty for none.
     """
@@ -159,6 +170,7 @@ class Load:
     tool_tokens: int = 0
     pause: float = 0.0
     measured_as: str = ""
+    seen: int = 0
 
 
 @dataclass(frozen=True, slots=True)

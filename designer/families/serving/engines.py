@@ -17,7 +17,7 @@ from designer.families.serving.calibration import Calibration
 from designer.families.serving.formulas._release import Overheads, Release, Scheduling
 from designer.resources import assets
 from designer.sources import Constant, Status
-from designer.units import parse
+from designer.units import Seconds, parse
 from designer.workload.entries import check_entry, load_entry
 from designer.workload.models import models
 
@@ -64,7 +64,7 @@ def _release(data: Mapping[str, Any], path: Path) -> Release:
     missing = (
         {f.name for f in fields(Overheads)}
         - set(values)
-        - {"expert_layer", "expert_prompts", "narrow", "unpacked", "slower"}
+        - {"expert_layer", "expert_prompts", "narrow", "unpacked", "slower", "seeing"}
     )
     if missing:
         raise CatalogError(f"missing {sorted(missing)}", place="overheads", remedy="give them")
@@ -96,6 +96,13 @@ class Chosen:
 
     release: Release
     exact: bool
+
+    def seeing(self, time: Seconds) -> Chosen:
+        """The same where reading the images of a prompt takes so long [s]."""
+        if not time:
+            return self
+        release = self.release
+        return replace(self, release=replace(release, overheads=replace(release.overheads, seeing=time)))
 
 
 @cache

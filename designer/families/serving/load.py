@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,6 +69,15 @@ def sent_to(load: Load, replicas: int, which: int, place: str, room: int = 0) ->
     AnalysisError
         If a trace cannot be read, or more requests are to be looked at than anybody waits for.
     """
+    sent = _sent_to(load, replicas, which, place, room)
+    if not load.seen:
+        return sent
+    prompt = [tokens + load.seen for tokens in sent.requests.prompt]
+    return replace(sent, requests=replace(sent.requests, prompt=prompt))
+
+
+def _sent_to(load: Load, replicas: int, which: int, place: str, room: int) -> Sent:
+    """The requests of one replica without their images."""
     _few(load, replicas, place)
     draw = np.random.default_rng(load.seed)
     own = draw if not which else np.random.default_rng((load.seed, which))

@@ -14,6 +14,7 @@ from designer.families.serving.formulas.power import serving_power
 from designer.families.serving.formulas.speculation import accepted
 from designer.families.serving.placement import Placement
 from designer.families.serving.readings import SHARES, quantiles, read, throughput, window, within
+from designer.families.serving.seeing import ends_of
 from designer.families.serving.spreads import first_extra, held_back, other_model
 from designer.sources import EIGHTY, Constant, Estimate, Status
 from designer.units import Ratio, Seconds
@@ -34,6 +35,11 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
     )
     found: dict[str, Estimate] = {}
     value, high, low = (most * served.equal_replicas for most in served.most)
+    seeing = served.placement.release.overheads.seeing
+    if seeing and served.prompts is None:
+        # all replicas together read the images of so many requests
+        less, more = ends_of(value / replicas * seeing)
+        low, high = low / more, high / less
     found["most_requests_per_second"] = Estimate(value, low, high, "1/s", SOURCES, note)
     found["replicas"] = Estimate.exact(replicas, "1", (), "as placed")
     found["accelerators"] = Estimate.exact(devices, "1", (), "as placed")
@@ -111,6 +117,10 @@ def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
         late = later if name.startswith("ttft") else 0.0
         high = math.hypot(math.log(max(others) / value), other, error, late) if value > 0 else 0.0
         slow_missing = len(readings) < 3 and served.runs[0].counts.turns > 0 and len(readings) > 1
+        seeing = (served.prompts or placement).release.overheads.seeing
+        if seeing and value > 0 and name.startswith(("ttft", "latency")):
+            ends = ends_of(seeing / value)
+            low, high = math.hypot(low, math.log(ends[0])), math.hypot(high, math.log(ends[1]))
         ends = sorted((value, apart.get(name, value)))
         top = max(*others, ends[1] * math.exp(max(high, 2 * served.spread if slow_missing else high)))
         bottom = min(value, max(ends[0] * math.exp(-low), least.get(name, 0.0)))

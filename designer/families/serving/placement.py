@@ -34,6 +34,7 @@ from designer.families.serving.formulas.memory_capacity import kv_room, memory_c
 from designer.families.serving.formulas.step_time import Split, StepTime
 from designer.families.serving.formulas.time_slicing import time_slicing
 from designer.families.serving.formulas.weights_size import weights_size
+from designer.families.serving.seeing import seeing_time, seen, tower_size
 from designer.families.training.preparation import named_model
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveSituation
@@ -198,6 +199,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     group = _group(network, replicas, f"{place}.group")
     several = 1 < split.tensor < split.devices
     peers = _group(network, replicas.reshape(-1, split.tensor), f"{place}.group") if several else None
+    chosen = chosen.seeing(seeing_time(asked, shape, device, split.tensor))
     steps = _steps(shape, device, split, weights, cache, chosen.release, _joined(group, peers, split), asked)
     held = _held(shape, split, weights, setup)
     how = _slots_with_states(shape, device, how, split, weights, cache, setup)
@@ -210,6 +212,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         )
     stated = [*named.findings(), *found, *stated_of_weights]
     stated += [*_findings_of(asked, chosen, replicas, len(parts)), *_without_experts(asked, shape, weights)]
+    stated += seen(asked, shape, device, split.tensor)
     if setup.drafter is not None:
         sizes = setup.drafter.held(split.tensor, split.data), setup.token(split, cache)
         stated.append(drafter_stated(setup.drafter, asked.draft_model, *sizes))
@@ -342,6 +345,7 @@ def _held(shape: TransformerShape, split: Split, weights: NumberFormat, beside: 
     """Weights on the fullest device, copies of experts and what drafts with them [B]."""
     copies = split.copies(shape.experts, beside.setup.redundant)
     own = weights_size(shape, weights, split.tensor, split.data, split.pipeline, copies, split.dense)
+    own += tower_size(shape, split.tensor)
     return Bytes(own + (beside.drafter.held(split.tensor, split.data) if beside.drafter is not None else 0.0))
 
 
@@ -607,6 +611,7 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
         return None
     joins = placement.steps.joins
     own = setup.setup
+    chosen = chosen.seeing(seeing_time(asked, shape, device, split.tensor))
     steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters, setup=own)
     held = _held(shape, split, weights, setup)
     return replace(

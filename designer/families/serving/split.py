@@ -190,7 +190,9 @@ def place_split(
         raise AnalysisError(
             "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
         )
-    answers = placed(network, asked, place, running, times=answers_alone)
+    # images are read where prompts are
+    last = replace(asked, deployment=replace(deployment, images=0))
+    answers = placed(network, last, place, running, times=answers_alone)
     first = replace(asked, deployment=prompts_of(deployment))
     try:
         prompts = placed(network, first, place, running, times=prompts_alone)

@@ -18,7 +18,8 @@ _Reason = tuple[list[str], str, str]
 
 def unused(asked: Serving) -> tuple[Finding, ...]:
     """One finding for every reason for which something that was set changes nothing."""
-    return _findings((*_of_deployment(asked.deployment), *_of_load(asked), *_of_lengths(asked.load), *_of_start(asked)))
+    of_requests = (*_of_load(asked), *_of_lengths(asked.load), *_of_images(asked.deployment))
+    return _findings((*_of_deployment(asked.deployment), *of_requests, *_of_start(asked)))
 
 
 def unused_in_batches(asked: Inference, *, tokens: bool) -> tuple[Finding, ...]:
@@ -115,6 +116,13 @@ def _of_load(asked: Serving) -> Iterator[_Reason]:
     if not asked.tiers.strip():
         differs = _set(tier_share=asked.tier_share != _plain().tier_share)
         yield differs, "keys and values stay on the accelerators", "name parts in tiers"
+
+
+def _of_images(asked: Deployment) -> Iterator[_Reason]:
+    if not asked.images:
+        names = ("image_width", "image_height")
+        differs = [name for name in names if getattr(asked, name) != getattr(_plain().deployment, name)]
+        yield differs, "requests are of text", "set images to 1 or more"
 
 
 def _of_lengths(load: Load) -> Iterator[_Reason]:

@@ -61,7 +61,7 @@ _OWN_GROUPS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         ),
         "Requests": _names(
             "variation profile spread lengths trace prefix reuse count waves warm_up seed measured_as"
-            " routing turns tool_tokens pause origin request reply"
+            " routing turns tool_tokens pause origin request reply images image_width image_height"
         ),
         "Parallel": _names("tensor pipeline data expert replicas"),
         "Experts": _names("redundant_experts expert_skew overlap"),

@@ -33,6 +33,8 @@ class Overheads:
         The same of its experts kept in 4 bit and multiplied in 16 [1].
     slower
         What a device and its engine take over what all other figures say, calibrated by a run [1].
+    seeing
+        More for every prompt, whose images are read [s].
     """
 
     layer: float
@@ -46,6 +48,7 @@ class Overheads:
     narrow: float = 1.0
     unpacked: float = 1.0
     slower: float = 1.0
+    seeing: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,6 +234,7 @@ class StepTime:
         if shape.experts:
             prompts += overheads.expert_prompts * math.log2(split.devices)
         self._fixed_prompts = terms.launches(floors) + terms.engine(own + prompts)
+        self._seen = terms.arithmetic(overheads.seeing) if overheads.seeing else None
         self._request = terms.engine(overheads.request) + terms.memory(attend * decode.each / split.pipeline)
         self._token = terms.memory(attend * prefill.each / self._spread)
         if states:
@@ -717,6 +718,8 @@ class StepTime:
         for each, window in self._pairs_limited:
             prompts += each * min(area, tokens * window)
         time = base + prompts + self._fixed_prompts + self._request * -(-sampled // self._groups)
+        if self._seen is not None:
+            time += self._seen * finishing
         if requests:
             time += self._context * context + self._attention_floor + windows
         return Seconds(self._with_exchange(time, together, prompts=True))

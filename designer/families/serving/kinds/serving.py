@@ -1,6 +1,7 @@
 """Serving: a language model behind an engine, its latency at a load and what binds prompts and decoding."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -46,7 +47,7 @@ def asked(settings: Mapping[str, Any]) -> Serving:
     """
     s = settings
     _check(s)
-    deployment, load = _deployment(s), _load(s)
+    deployment, load = _deployment(s), _seeing(s, _load(s))
     limits = Limits(s["ttft_limit"], s["tpot_limit"], s["latency_limit"], SHARES[s["limit_at"]])
     return Serving(
         "serving",
@@ -132,6 +133,9 @@ def _deployment(s: Mapping[str, Any]) -> Deployment:
         hand_over=s["hand_over"],
         acceptance=s["acceptance"],
         draft_model=s["draft_model"].strip(),
+        images=s["images"],
+        image_width=s["image_width"],
+        image_height=s["image_height"],
     )
 
 
@@ -159,6 +163,19 @@ def _load(s: Mapping[str, Any]) -> Load:
         s["pause"],
     )
     return as_measured(load, _plain_load(), s["measured_as"]) if s["measured_as"] else load
+
+
+def _seeing(s: Mapping[str, Any], load: Load) -> Load:
+    """The load with the tokens of the images of each request."""
+    if not s["images"]:
+        return load
+    if s["load"] == "agents":
+        raise AnalysisError("agents that send images", place="images", remedy="set load to rate, clients or a trace")
+    # models and what reads them are loaded where images are asked for
+    from designer.families.serving.seeing import tokens_seen
+
+    found = tokens_seen(s["model"], s["images"], s["image_width"], s["image_height"])
+    return replace(load, seen=found)
 
 
 @cache
@@ -362,6 +379,9 @@ WORKLOAD = WorkloadKind(
         Setting("prompt", "Prompt", "count", 1024, help="tokens, in the mean"),
         Setting("output", "Output", "count", 256, help="tokens, in the mean"),
         Setting("spread", "Spread of lengths", "ratio", "0.2", help="evenly either way of the mean"),
+        Setting("images", "Images", "count", 0, help="in each request, of a model that sees"),
+        Setting("image_width", "Width of an image", "count", 1024, help="pixels"),
+        Setting("image_height", "Height of an image", "count", 1024, help="pixels"),
         Setting("lengths", "Lengths", "choice", "", choices=LENGTHS, help="shipped ones; empty for prompt and output"),
         Setting("trace", "Trace", "text", "", help="path of a Mooncake JSONL, Azure CSV or BurstGPT CSV file"),
         Setting("prefix", "Prefix found", "ratio", 0, help="share of prompt tokens that are already cached"),
