@@ -104,6 +104,8 @@ _KNOWN: Final[dict[str, Metric]] = {
     "replicas_most": Metric("1", NEITHER, "replicas at once, at the most, where they follow the load"),
     "replicas_mean": Metric("1", LESS, "replicas in the mean, where they follow the load"),
     "accelerator_hours": Metric("1", LESS, "hours of accelerators in a day, where replicas follow the load"),
+    "cost_per_day": Metric("1", LESS, "accelerators and their energy, in the currency of their prices"),
+    "requests_per_money": Metric("1", MORE, "answered within limits for one unit of the currency"),
     "cold_start_time": Metric("s", LESS, "from an empty accelerator to the first request"),
     "rolling_update_time": Metric("s", LESS, "until all replicas are replaced, some after the others"),
     "requests_while_updating": Metric("1/s", MORE, "that can be answered at all while replicas are replaced"),

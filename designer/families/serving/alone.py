@@ -33,6 +33,7 @@ from designer.families.serving.frontier import Frontier, frontier
 from designer.families.serving.limits import largest_load
 from designer.families.serving.load import Sent, sent_to_one
 from designer.families.serving.metrics import metrics
+from designer.families.serving.money import money
 from designer.families.serving.network_leg import Leg, network_leg
 from designer.families.serving.placement import Placement
 from designer.families.serving.request_log import RequestLog
@@ -138,6 +139,7 @@ def answered(
             time, left = update_engines(engines, asked, most, place)
             found["rolling_update_time"], found["requests_while_updating"] = time, left
         after, stated = (*after, *start.bottlenecks), (*stated, *start.findings)
+    found |= money(asked, found)
     if leg is not None:
         found = leg.added_to(found)
     running = found["requests_running"].value if "requests_running" in found else 1.0

@@ -207,6 +207,8 @@ class Serving:
     origin, request, reply
         Selector of the clients requests come from, and the sizes of the messages [B]; empty: latencies are those at
         the server.
+    accelerator_price, energy_price
+        Of an accelerator for an hour, and of a kilowatt-hour it draws, in one currency; 0 to leave it out.
     scaling
         True if replicas are started and stopped as the load needs them.
     """
@@ -226,3 +228,5 @@ class Serving:
     request: float = 0.0
     reply: float = 0.0
     scaling: bool = False
+    accelerator_price: float = 0.0
+    energy_price: float = 0.0

@@ -102,6 +102,8 @@ FAMILY = Family(
         "tokens_per_second",
         "requests_per_second",
         "mean_batch",
+        "cost_per_day",
+        "requests_per_money",
         "cold_start_time",
     ),
     _where,

@@ -75,6 +75,7 @@ _OWN_GROUPS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         "Cache beyond the GPU": _names("tiers tier_share"),
         "Start and update": _names("storage readers cold peers update scaling"),
         "Shared GPUs": _names("machines part beside"),
+        "Prices": _names("accelerator_price energy_price"),
     }
 }
 #: settings of one name that mean another thing in some kinds

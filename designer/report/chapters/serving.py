@@ -28,6 +28,9 @@ _MORE = (
     "accelerators",
     "energy_per_token",
     "energy_per_million_requests",
+    "accelerator_hours",
+    "cost_per_day",
+    "requests_per_money",
     "cold_start_time",
 )
 _MILLION = 1e6

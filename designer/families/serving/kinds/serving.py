@@ -65,6 +65,8 @@ def asked(settings: Mapping[str, Any]) -> Serving:
         s["request"],
         s["reply"],
         scaling=s["scaling"],
+        accelerator_price=s["accelerator_price"],
+        energy_price=s["energy_price"],
     )
 
 
@@ -233,6 +235,8 @@ WORKLOAD = WorkloadKind(
         "replicas_most",
         "replicas_mean",
         "accelerator_hours",
+        "cost_per_day",
+        "requests_per_money",
         "cold_start_time",
         "rolling_update_time",
         "requests_while_updating",
@@ -428,6 +432,16 @@ WORKLOAD = WorkloadKind(
             "flag",
             False,
             help="of a rate or a trace: replicas are started and stopped, and are ready after their cold start",
+        ),
+        Setting(
+            "accelerator_price", "Price of a GPU hour", "ratio", 0, help="a number in your currency; 0 to leave it out"
+        ),
+        Setting(
+            "energy_price",
+            "Price of a kWh",
+            "ratio",
+            0,
+            help="of accelerators, in the same currency; 0: no energy",
         ),
         Setting("peers", "Weights from peers", "flag", False, help="one server reads them and hands them on"),
         Setting("update", "Updated at once", "count", 0, help="replicas of a rolling update; 0 for none"),
