@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 
@@ -129,6 +130,26 @@ class ConvolutionalNumbers(Protocol):
     def activations(self) -> float: ...
     @property
     def spatial(self) -> float: ...
+
+
+class RecommendationNumbers(ConvolutionalNumbers, Protocol):
+    """The numbers of a recommendation model: those of its dense layers as totals, its products, its tables."""
+
+    @property
+    def products(self) -> Sequence[tuple[int, int]]: ...
+    @property
+    def tables(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def lookups(self) -> int: ...
+
+
+def is_recommendation(shape: object) -> bool:
+    """True if a model looks rows up in tables."""
+    return hasattr(shape, "lookups")
 
 
 def is_transformer(shape: object) -> bool:

@@ -17,10 +17,14 @@ from designer.sources import Status
 from designer.units import Flop, parse
 from designer.workload.entries import check_entry, load_entry
 from designer.workload.published_formats import UNSAID, PublishedFormat
-from designer.workload.shape import ConvolutionalShape, ModelShape, TransformerShape
+from designer.workload.shape import ConvolutionalShape, ModelShape, RecommendationShape, TransformerShape
 from designer.workload.vision import VisionTower
 
-_KINDS: Final = {"transformer": TransformerShape, "convolutional": ConvolutionalShape}
+_KINDS: Final = {
+    "transformer": TransformerShape,
+    "convolutional": ConvolutionalShape,
+    "recommendation": RecommendationShape,
+}
 _HEADER: Final = {"id", "kind", "title", "aliases", "source", "status", "note", "shape", "published", "vision"}
 #: what publishers add to a name: themselves before it, and what the same weights' shape was tuned for after it
 _PUBLISHER: Final = re.compile(r"^(.*/)?(meta-)?")
@@ -76,6 +80,8 @@ def _entry(data: Mapping[str, Any], path: Path) -> ModelEntry:
         values["flop_forward"] = Flop(parse(values["flop_forward"], "flop"))
     if "vision" in data:
         values["vision"] = VisionTower(out=values["hidden"], **data["vision"])
+    if "products" in values:
+        values["products"] = tuple((int(inner), int(columns)) for inner, columns in values["products"])
     shape = kind(name=str(data["title"]), **values)
     aliases = tuple(str(alias) for alias in data.get("aliases", ()))
     return ModelEntry(

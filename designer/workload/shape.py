@@ -352,4 +352,25 @@ class ConvolutionalShape:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class RecommendationShape(ConvolutionalShape):
+    """A recommendation model: totals of its dense layers per sample, and the tables it looks rows up in.
+
+    Parameters
+    ----------
+    products
+        Inner length and columns of every dense product.
+    tables, rows, width
+        Tables, rows of all of them together, and values of a row.
+    lookups
+        Rows that a sample looks up in all tables.
+    """
+
+    products: tuple[tuple[int, int], ...] = ()
+    tables: int = 1
+    rows: int = 1
+    width: int = 1
+    lookups: int = 1
+
+
 ModelShape = TransformerShape | ConvolutionalShape

@@ -50,7 +50,7 @@ from designer.formulas.compute.convolutional_forward import (
 from designer.sources import Estimate
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, format_quantity
 from designer.workload.program.tasks import Move
-from designer.workload.shape import ConvolutionalShape, TransformerShape
+from designer.workload.shape import ConvolutionalShape, RecommendationShape, TransformerShape
 
 Float = npt.NDArray[np.float64]
 
@@ -113,6 +113,12 @@ def work_of(asked: Inference, device: Device, card: bool, place: str) -> Work:
         moved = asked.moved or asked.weights
         return Work("the model", asked.flop, moved, asked.weights, asked.sample, 1, PRODUCTS.value)
     shape = shape_of(asked.model, f"{place}.model")
+    if isinstance(shape, RecommendationShape):
+        raise AnalysisError(
+            f"{shape.name} looks rows up in tables, which is estimated in training alone",
+            place=f"{place}.model",
+            remedy="choose an image network or a transformer",
+        )
     if isinstance(shape, ConvolutionalShape):
         runs_as = device.runs_as(how)
         generation = "cpu" if device.kernels.processor else device.architecture or "unknown"

@@ -49,7 +49,7 @@ from designer.workload.huggingface import parse_config, read_config
 from designer.workload.jobs import InputPath, Job
 from designer.workload.models import find_model, model
 from designer.workload.published_formats import UNSAID, PublishedFormat
-from designer.workload.shape import ConvolutionalShape, ModelShape, TransformerShape
+from designer.workload.shape import ConvolutionalShape, ModelShape, RecommendationShape, TransformerShape
 
 Int = npt.NDArray[np.int64]
 
@@ -304,7 +304,7 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
             place=f"{place}.model",
             remedy="serve it, or train a transformer of the same size",
         )
-    if job.forward_only and isinstance(shape, TransformerShape):
+    if job.forward_only and isinstance(shape, TransformerShape | RecommendationShape):
         raise AnalysisError(
             "a forward pass alone is estimated for convolutional networks",
             place=f"{place}.forward_only",

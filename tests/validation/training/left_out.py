@@ -3,7 +3,8 @@
 The fitted constants are fitted again on the other groups and on the newer runs (`newer.py`, which are of other
 machines and programs), from neutral starts, and the group that was left out is predicted with them. What comes out is
 kept in ``left_out.json``: the logarithm of predicted over published speed of every run. Bands are judged by it: they
-are as wide as groups that nothing was fitted on need.
+are as wide as groups that nothing was fitted on need. With ``--newer`` it leaves one submitter, then one generation of
+accelerators of the newer runs out, and prints how far off each is.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import mean, median
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -129,16 +130,34 @@ def residuals(cases: Sequence[Case]) -> Vector:
     return np.array([math.log(speed(c, p.predicted) / speed(c, p.measured)) for c, p in points])
 
 
+class _Newer(NamedTuple):
+    """A newer run as drawn."""
+
+    group: str
+    rate: float
+    plan: TrainingPlan
+    costs: _Kept
+
+    @property
+    def submitter(self) -> str:
+        return self.group.split("/")[1]
+
+    @property
+    def generation(self) -> str:
+        return generation_key(self.plan.accelerator.generation)
+
+
 @cache
-def _plans() -> tuple[tuple[str, float, TrainingPlan, _Kept], ...]:
-    """Newer runs as drawn: group, rate, plan and costs; none where the measurements are not there."""
+def _plans() -> tuple[_Newer, ...]:
+    """Newer runs; none where the measurements are not there."""
     found = [(newer.group_of(run), run.rate, newer.plan_of(run)) for run in newer.runs()]
-    return tuple((group, rate, plan, _Kept(plan.ranks.costs(plan.layout))) for group, rate, plan in found)
+    return tuple(_Newer(group, rate, plan, _Kept(plan.ranks.costs(plan.layout))) for group, rate, plan in found)
 
 
-def newer_residuals() -> Vector:
-    """Logarithm of predicted over published speed of newer runs."""
-    rates = [plan.global_batch / plan.estimate(costs).step_time / rate for _, rate, plan, costs in _plans()]
+def newer_residuals(runs: Sequence[_Newer] | None = None) -> Vector:
+    """Logarithm of predicted over published speed of newer runs; all of them where none are named."""
+    asked = _plans() if runs is None else runs
+    rates = [one.plan.global_batch / one.plan.estimate(one.costs).step_time / one.rate for one in asked]
     return np.log(np.array(rates))
 
 
@@ -150,26 +169,30 @@ def _off(groups: Sequence[str], errors: Vector) -> float:
     return mean(median(g) for g in found.values()) + 0.5 * mean(mean(g) for g in found.values()) if found else 0.0
 
 
-def _loss(cases: Sequence[Case], values: Vector) -> float:
+def _loss(cases: Sequence[Case], values: Vector, recent: Sequence[_Newer]) -> float:
     put(values)
     away = float(np.sum(np.log(values / NEUTRAL) ** 2))
     old = _off([case["group"] for case in cases], residuals(cases))
-    return old + NEWER * _off([plan[0] for plan in _plans()], newer_residuals()) + 0.004 * away
+    return old + NEWER * _off([one.group for one in recent], newer_residuals(recent)) + 0.004 * away
 
 
-def fit(cases: Sequence[Case]) -> Vector:
-    """Constants that serve these runs: least squares with every group counting once, then one by one."""
+def fit(cases: Sequence[Case], newer_runs: Sequence[_Newer] | None = None) -> Vector:
+    """Constants that serve these runs and the newer ones, or those of them that are named.
+
+    Least squares with every group counting once, then one by one.
+    """
     sizes: dict[str, int] = defaultdict(int)
     for case in cases:
         sizes[case["group"]] += 1
     weight = np.array([10 / math.sqrt(sizes[case["group"]]) for case in cases])
-    recent = Counter(plan[0] for plan in _plans())
-    newer_weight = np.array([10 * NEWER / math.sqrt(recent[plan[0]]) for plan in _plans()])
+    recent = _plans() if newer_runs is None else newer_runs
+    counts = Counter(one.group for one in recent)
+    newer_weight = np.array([10 * NEWER / math.sqrt(counts[one.group]) for one in recent])
 
     def errors(logs: Vector) -> Vector:
         put(np.exp(logs))
         return np.concatenate(
-            [residuals(cases) * weight, newer_residuals() * newer_weight, 0.3 * (logs - np.log(NEUTRAL))]
+            [residuals(cases) * weight, newer_residuals(recent) * newer_weight, 0.3 * (logs - np.log(NEUTRAL))]
         )
 
     bounds = np.log(NEUTRAL / 6), np.log(np.minimum(NEUTRAL * 6, MOST))
@@ -177,13 +200,13 @@ def fit(cases: Sequence[Case]) -> Vector:
         errors, np.log(NEUTRAL), bounds=bounds, loss="soft_l1", f_scale=0.3, max_nfev=8, diff_step=1e-2
     )
     values = np.exp(found.x)
-    best = _loss(cases, values)
+    best = _loss(cases, values, recent)
     for step in (0.1, 0.05, 0.025):
         for place in range(len(values)):
             for factor in (1 + step, 1 / (1 + step)):
                 tried = values.copy()
                 tried[place] = min(tried[place] * factor, MOST[place])
-                loss = _loss(cases, tried)
+                loss = _loss(cases, tried, recent)
                 if loss < best:
                     values, best = tried, loss
                     break
@@ -199,6 +222,30 @@ def left_out(name: str) -> Mapping[str, float]:
         return {case["id"]: round(float(e), 4) for case, e in zip(asked, residuals(asked), strict=True)}
     finally:
         put(shipped)
+
+
+def newer_left_out(by: Literal["submitter", "generation"]) -> Mapping[str, tuple[float, int]]:
+    """Newer runs without those of one submitter, or of one generation of accelerators, which the older ones lack, too.
+
+    Returns
+    -------
+    The median error of each group of what was left out, mean over groups [1], and its runs.
+    """
+    shipped = np.array([constant.value for constant, _ in FITTED])
+    found: dict[str, tuple[float, int]] = {}
+    try:
+        for name in sorted({getattr(one, by) for one in _plans()}):
+            out = [one for one in _plans() if getattr(one, by) == name]
+            same = by == "generation"
+            older = [c for c in CASES if not same or generation_key(PARTS[c["part"]].generation) != name]
+            put(fit(older, [one for one in _plans() if getattr(one, by) != name]))
+            groups: dict[str, list[float]] = defaultdict(list)
+            for one, error in zip(out, newer_residuals(out), strict=True):
+                groups[one.group].append(abs(error))
+            found[name] = mean(median(group) for group in groups.values()), len(out)
+    finally:
+        put(shipped)
+    return found
 
 
 def _kind(case: Case) -> tuple[str, str, str]:
@@ -241,6 +288,11 @@ def bands() -> tuple[float, float, float]:
 
 
 if __name__ == "__main__":
+    for way in ("submitter", "generation"):
+        for name, (off, count) in newer_left_out(way).items() if "--newer" in sys.argv else ():
+            sys.stdout.write(f"{way} {name}: {off:.1%}, {count} runs\n")
+    if "--newer" in sys.argv:
+        sys.exit()
     residual: dict[str, float] = {}
     for one in sorted({family(case) for case in CASES}):
         residual |= left_out(one)

@@ -1,8 +1,8 @@
 """MLPerf Training v4.1 to v5.1, drawn as servers and racks: ``python -m tests.validation.training.newer`` prints them.
 
 The measurements are kept outside the checkout (`tests.real.newer_measurements`). Predicted are steady rates of
-runs of language models whose layout is known, in 8 or 4 bit, and of BERT, Stable Diffusion and RetinaNet, which run
-data-parallel.
+runs of language models whose layout is known, in 8 or 4 bit, and of BERT, Stable Diffusion, RetinaNet and
+DLRM-dcnv2, which run data-parallel.
 """
 
 from __future__ import annotations
@@ -38,7 +38,12 @@ MACHINES: Final = (
 )
 MODELS: Final = {"llama2_70b_lora": "llama-2-70b", "llama31_405b": "llama-3-405b", "llama31_8b": "llama-3-8b"}
 #: networks of layers that are counted, in 16 bit
-NETWORKS: Final = {"stable_diffusion": "stable-diffusion-2", "retinanet": "retinanet", "ssd": "retinanet"}
+NETWORKS: Final = {
+    "stable_diffusion": "stable-diffusion-2",
+    "retinanet": "retinanet",
+    "ssd": "retinanet",
+    "dlrm_dcnv2": "dlrm-dcnv2",
+}
 RACK_TRAYS: Final = 18
 
 

@@ -19,8 +19,8 @@ def points() -> Sequence[Scored]:
 
 
 def test_newer_runs_are_predicted(points: Sequence[Scored]) -> None:
-    """5.8 % over groups; 9.9 % before BERT, MI300X and Blackwell were fitted to these."""
-    assert len(points) > 70
+    """5.9 % over groups, of which a third are of models that nothing was fitted on."""
+    assert len(points) > 160
     assert macro_mean(points) <= 0.065
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final, cast
 
 from designer.families.training.formulas.convolutional_training import convolutional_estimate
+from designer.families.training.formulas.recommendation_training import recommendation_estimate
 from designer.families.training.formulas.step_composition import NO_INPUT, SOURCES, InputStage, StepEstimate
 from designer.families.training.formulas.transformer_step import TransformerStep
 from designer.formulas.accelerator import Accelerator
@@ -13,7 +14,13 @@ from designer.formulas.communication import CommunicationCosts
 from designer.formulas.formula import Formula
 from designer.formulas.layout import Layout
 from designer.formulas.precision import Precision
-from designer.formulas.shapes import ConvolutionalNumbers, TransformerNumbers, is_transformer
+from designer.formulas.shapes import (
+    ConvolutionalNumbers,
+    RecommendationNumbers,
+    TransformerNumbers,
+    is_recommendation,
+    is_transformer,
+)
 from designer.formulas.software import Software
 from designer.units import Seconds
 
@@ -65,7 +72,7 @@ def estimate_step(
     Parameters
     ----------
     shape
-        A transformer or a convolutional network.
+        A transformer, a convolutional network or a recommendation model.
     global_batch
         Samples per step over all replicas.
     communication
@@ -79,7 +86,7 @@ def estimate_step(
     must_fit
         Refuse what does not fit in memory.
     measured
-        Computing time of a step of a convolutional network, in place of the estimate [s].
+        Computing time of a step of anything but a transformer, in place of the estimate [s].
 
     Raises
     ------
@@ -91,6 +98,19 @@ def estimate_step(
             cast("TransformerNumbers", shape), accelerator, precision, software, sequence, frozen=frozen
         )
         return model.estimate(layout, global_batch, communication, input_stage, must_fit=must_fit)
+    if is_recommendation(shape):
+        return recommendation_estimate(
+            cast("RecommendationNumbers", shape),
+            accelerator,
+            precision,
+            software,
+            layout,
+            global_batch,
+            communication,
+            input_stage,
+            must_fit=must_fit,
+            measured=measured,
+        )
     return convolutional_estimate(
         cast("ConvolutionalNumbers", shape),
         accelerator,
