@@ -1,8 +1,8 @@
 """MLPerf Training v4.1 to v5.1, drawn as servers and racks: ``python -m tests.validation.training.newer`` prints them.
 
 The measurements are kept outside the checkout (`tests.real.newer_measurements`). Predicted are steady rates of
-runs of language models whose layout is known, in 8 or 4 bit, and of BERT, Stable Diffusion, RetinaNet and
-DLRM-dcnv2, which run data-parallel.
+runs of language models whose layout is known, in 8 or 4 bit, and of BERT, Stable Diffusion, RetinaNet,
+DLRM-dcnv2 and R-GAT, which run data-parallel.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ NETWORKS: Final = {
     "retinanet": "retinanet",
     "ssd": "retinanet",
     "dlrm_dcnv2": "dlrm-dcnv2",
+    "gnn": "rgat",
+    "rgat": "rgat",
 }
 RACK_TRAYS: Final = 18
 

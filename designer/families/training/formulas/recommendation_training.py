@@ -147,7 +147,7 @@ def _products(
 
 
 def recommendation_memory(
-    shape: RecommendationNumbers, local: float, ranks: int, accelerator: Accelerator, precision: Precision
+    shape: RecommendationNumbers, batch: float, ranks: int, accelerator: Accelerator, precision: Precision
 ) -> MemoryBreakdown:
     """Memory of one accelerator, its share of the tables in weights and optimizer [B]."""
     table = shape.rows * shape.width * SINGLE.value / ranks
@@ -156,7 +156,7 @@ def recommendation_memory(
         Bytes(dense + table),
         Bytes(dense),
         Bytes(shape.parameters * MOMENTUM.value + (TABLE_COPIES.value - 1) * table),
-        Bytes(local * (shape.activations + shape.tables * shape.width) * precision.activation_bytes.value),
+        Bytes(batch * (shape.activations + shape.tables * shape.width) * precision.activation_bytes.value),
         Bytes(0.0),
         Bytes(WORKSPACE.value),
         accelerator.memory_capacity,
