@@ -96,8 +96,8 @@ def _planned(situation: CollectiveSituation, candidates: tuple[AlgorithmTime, ..
 def _candidates(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     formulas = discover("designer.formulas.collectives.algorithms", "FORMULA", Formula).values()
     times: list[AlgorithmTime] = [time for formula in formulas for time in formula.function(situation)]
-    if situation.servers > 1:
-        times = [_wider(one, c.SPREAD_SERVERS.value) for one in times]
+    joined = c.SPREAD_SERVERS.value if situation.servers > 1 else 0.0
+    times = [_wider(one, math.hypot(c.SPREAD_MACHINES.value, joined)) for one in times]
     if situation.launch is Launch.GRAPH:
         times = [_in_graph(one) for one in times]
     if generation(situation.architecture) > c.NEWEST_FITTED.value:
