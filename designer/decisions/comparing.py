@@ -175,12 +175,12 @@ def _explain_move(
 def _binding_change(before: tuple[Bottleneck, ...], after: tuple[Bottleneck, ...]) -> str:
     if not before or not after:
         return ""
-    known, found = ({(b.what, b.id) for b in some} for some in (before, after))
-    new = next((b.label for b in after if (b.what, b.id) not in known), "")
-    first = before[0].label
-    if (before[0].what, before[0].id) in found:
-        return f"{first} still limits it, now with {new}" if new else f"{first} still limits it"
-    return f"bottleneck moved from {first} to {new or after[0].label}"
+    known, found = ({(b.what, b.id): b.label for b in some} for some in (before, after))
+    first = next(iter(known))
+    new = next((label for key, label in found.items() if key not in known), "")
+    if first in found:
+        return f"{found[first]} still limits it, now with {new}" if new else f"{found[first]} still limits it"
+    return f"bottleneck moved from {known[first]} to {new or after[0].label}"
 
 
 def explained(moved: Moved) -> str:

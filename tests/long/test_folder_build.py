@@ -61,6 +61,18 @@ def test_it_checks_itself_and_answers(program: Path, tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes().startswith(begins), name
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the entry of a menu is for Linux desktops")
+def test_it_enters_itself_in_the_menu(program: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path)}
+    subprocess.run(["bash", str(program.parent / "install.sh")], env=environment, check=True, capture_output=True)
+    entry = (tmp_path / "applications" / "designer.desktop").read_text()
+    assert f'Exec="{program}" gui %F' in entry.splitlines()
+    assert (tmp_path / "icons/hicolor/scalable/apps/designer.svg").exists()
+    # the layout of an AppDir: what starts it, its entry and its icon
+    assert (program.parent / "AppRun").resolve() == program.resolve()
+    assert {"designer.desktop", "designer.svg", ".DirIcon"} <= {file.name for file in program.parent.iterdir()}
+
+
 def test_the_window_opens(program: Path, tmp_path: Path) -> None:
     """It stays open until it is asked to end."""
     if importlib.util.find_spec("PySide6") is None:
