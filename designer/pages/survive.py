@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from designer.catalog.parttype import part_kinds
 from designer.decisions.failures_survey import Loss, Survey
+from designer.design.channels import link_number
 from designer.design.document import Design
+from designer.design.elaborate import elaborate
 from designer.design.naming import part_title
 from designer.finding_codes import CODES
 from designer.present import numbers
@@ -125,10 +127,11 @@ def _broken_limits(loss: Loss, design: Design) -> str:
 def _link(path: str, design: Design) -> str:
     head, dashes, tail = path.partition("--")
     if not dashes:
-        wiring = design.wirings.get(path.partition("[")[0])
-        if wiring is None:
+        net = elaborate(design)
+        number = link_number(net, path)
+        if number is None:
             return part_title(design, path)
-        ends = [part_title(design, end).removesuffix("[*]") for end in (wiring.a, wiring.b)]
-        return f"{ends[0]} – {ends[1]}"
+        ends = (net.path(int(end[number])) for end in (net.link_a, net.link_b))
+        return " – ".join(part_title(design, end) for end in ends)
     folder = head.rpartition("/")[0]
     return f"{part_title(design, head)} – {part_title(design, f'{folder}/{tail}' if folder else tail)}"

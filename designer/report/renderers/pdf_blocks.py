@@ -46,7 +46,7 @@ _ABOVE: Final = 12.0
 #: drawings are at most this high, so that what belongs to them stays on their page [points]
 _TALLEST: Final = 330.0
 _TALLEST_CHART: Final = 470.0
-_PREVIEW: Final = 185.0
+_PREVIEW: Final = 235.0
 #: the key of the sheets at the end
 SHEETS: Final = "sheets"
 #: signs as characters the font has; they differ in shape
