@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final, NamedTuple, cast
@@ -32,6 +32,7 @@ from designer.families.serving.deployment import Deployment
 from designer.families.serving.placement import place_deployment
 from designer.families.serving.tasks import Serve
 from designer.fields import Quantity
+from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.interchange.measuring import MEASURED, sections
 from designer.interchange.serving_runs import ServingRun
 from designer.sources import Constant, Status
@@ -167,15 +168,81 @@ def _nvbandwidth(design: Design, text: str, key: str, group: str) -> tuple[Desig
     return changed, Fitted(f"{protocol} over {domain} links", measured, predicted, len(found[which]))
 
 
+class _Run(NamedTuple):
+    """What a run of fio says of drives: the field it fits, its value, and how many jobs there were."""
+
+    field: str
+    value: float
+    jobs: int
+
+
+#: requests from this size on are streams [B]
+_STREAMS: Final = 64 * 1024
+_SIZE: Final = re.compile(r"(\d+)\s*([kmg]?)", re.IGNORECASE)
+#: fields that are no rates: their dimension, and the unit they are stated in
+_DIMENSIONS: Final = {
+    "access_latency": ("duration", 1e-6, "us"),
+    "random_read_rate": ("frequency", 1.0, "IOPS"),
+    "random_write_rate": ("frequency", 1.0, "IOPS"),
+}
+
+
 def _fio(design: Design, text: str, key: str, _group: str) -> tuple[Design, Fitted]:
+    """Streams fit the bandwidth of drives, single small requests their latency, many of them their operations."""
     try:
-        jobs = json.loads(text[text.index("{") :])["jobs"]
-        reads = [float(job["read"]["bw_bytes"]) for job in jobs if job["read"].get("bw_bytes")]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        report = json.loads(text[text.index("{") :])
+        jobs = [{**report.get("global options", {}), **job.get("job options", {}), **job} for job in report["jobs"]]
+        ways = {way: [j for j in jobs if j.get(way, {}).get("bw_bytes")] for way in ("read", "write")}
+        found = [_fio_run(design, way, chosen) for way, chosen in ways.items() if chosen]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ExchangeError("no output of fio", remedy="run fio with --output-format=json") from None
-    if not reads:
+    if not found:
         raise ExchangeError("fio read nothing", remedy="run a job that reads")
-    return _valued(design, "drive", "read_bandwidth", sum(reads) / len(reads), key, len(reads))
+    for field, value, count in found[1:]:
+        design, _ = _valued(design, "drive", field, value, key, count)
+    return _valued(design, "drive", *found[0][:2], key, found[0].jobs)
+
+
+def _fio_run(design: Design, way: str, jobs: Sequence[Mapping[str, Any]]) -> _Run:
+    """What jobs of one size and depth fit.
+
+    Notes
+    -----
+    The time of one request is its latency and its bytes at the rate of the drive. Through a file system requests reach
+    a share of the operations of a data sheet, which is put back here: fio counts those that were reached.
+    """
+    kinds = {(_request(job), _in_flight(job)) for job in jobs}
+    if len(kinds) > 1:
+        raise ExchangeError(
+            "fio ran jobs of several sizes or depths", remedy="give the output of one of them at a time"
+        )
+    ((size, in_flight),) = kinds
+    rates = [float(job[way]["bw_bytes"]) for job in jobs]
+    if not all(0 < rate < math.inf for rate in rates):
+        raise ValueError
+    if size == 0 or size >= _STREAMS:
+        return _Run(f"{way}_bandwidth", sum(rates) / len(rates), len(rates))
+    if in_flight * len(jobs) > 1:
+        return _Run(f"random_{way}_rate", sum(rates) / size / FILE_SHARE.value, len(rates))
+    stated = (design.quantity(drive, f"{way}_bandwidth") for drive in _drives(design))
+    known = next((quantity.si("rate") for quantity in stated if quantity is not None), math.inf)
+    return _Run("access_latency", max(0.0, size / rates[0] - size / known), 1)
+
+
+def _drives(block: Block) -> Iterator[Part]:
+    yield from (part for part in block.parts.values() if part.kind == "drive")
+    for group in block.groups.values():
+        yield from _drives(group.content)
+
+
+def _request(job: Mapping[str, Any]) -> int:
+    """Bytes of a request; 0 where fio does not say."""
+    found = _SIZE.match(str(job.get("bs", "")))
+    return int(found[1]) * 1024 ** "_kmg".index(found[2].lower() or "_") if found else 0
+
+
+def _in_flight(job: Mapping[str, Any]) -> int:
+    return int(job.get("iodepth", 1)) * (int(job.get("numjobs", 1)) if "group_reporting" in job else 1)
 
 
 def _mlperf(design: Design, text: str, key: str, _group: str) -> tuple[Design, Fitted]:
@@ -251,13 +318,14 @@ def _derated(design: Design, what: str, factor: float, key: str, chosen: Callabl
 
 def _valued(design: Design, kind: str, name: str, value: float, key: str, points: int) -> tuple[Design, Fitted]:
     before: list[float] = []
+    dimension, scale, unit = _DIMENSIONS.get(name, ("rate", 1e9, "GB/s"))
 
     def part(one: Part) -> Part:
         if one.kind != kind:
             return one
         known = design.quantity(one, name)
-        before.append(known.si("rate") if known is not None else value)
-        quantity = Quantity(value=f"{value / 1e9:.6g} GB/s", source=key, status=Status.PRIMARY)
+        before.append(known.si(dimension) if known is not None else value)
+        quantity = Quantity(value=f"{value / scale:.6g} {unit}", source=key, status=Status.PRIMARY)
         return with_changes(one, overrides={**one.overrides, name: quantity})
 
     changed = _everywhere(design, lambda link: link, part)

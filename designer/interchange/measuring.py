@@ -43,8 +43,14 @@ if have all_reduce_perf; then
     section nccl-tests all_reduce_perf -b 1M -e 8G -f 2 -g "$gpus"
 fi
 if have fio && [ -f "${FIO_FILE:-}" ]; then
-    section fio fio --name=read --readonly --filename="$FIO_FILE" --rw=read --bs=1M --iodepth=32 --ioengine=libaio \
-        --direct=1 --runtime=30 --time_based --output-format=json
+    drive() {
+        name=$1; shift
+        section fio fio --name="$name" --readonly --filename="$FIO_FILE" --ioengine=libaio --direct=1 \
+            --runtime=30 --time_based --output-format=json "$@"
+    }
+    drive stream --rw=read --bs=1M --iodepth=32
+    drive one-request --rw=randread --bs=4k --iodepth=1
+    drive operations --rw=randread --bs=4k --iodepth=32 --numjobs=8 --group_reporting
 fi
 if have python3 && python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
     section products python3 -c '

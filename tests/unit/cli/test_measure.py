@@ -57,7 +57,7 @@ def test_one_file_of_measurements_fits_links_and_drives(tmp_path: Path, capsys: 
     capsys.readouterr()
     assert run(["calibrate", "hgx-h100-8", str(file), "--tool", "measured", "-o", str(fitted), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert [one["measured"] for one in found["fitted"]] == [20e9, 350e9, 3e9]
+    assert [one["measured"] for one in found["fitted"]] == [20e9, 350e9, 3e9, 3e9, 3e9]
     design = open_design(fitted)
     assert {"calibration-nvbandwidth", "calibration-nccl-tests", "calibration-fio"} <= set(design.sources)
     # each output fits as it does alone

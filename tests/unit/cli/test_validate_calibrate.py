@@ -204,6 +204,49 @@ def test_drives_and_storage_take_the_rates_that_were_measured(tmp_path: Path) ->
     assert {"calibration-fio", "calibration-mlperf-storage"} <= set(design.sources)
 
 
+def fio_output(rate: float, way: str, **options: str) -> str:
+    """What fio prints with ``--output-format=json``: a warning, shared options, and jobs."""
+    job = {way: {"bw_bytes": rate, "iops": 1.0}, "job options": options}
+    return "fio: warning\n" + json.dumps({"global options": {"direct": "1"}, "jobs": [job]})
+
+
+def test_requests_that_fio_measured_come_out_again(tmp_path: Path) -> None:
+    """Streams, one request, many, and writes: a transfer with the same requests gives each rate back."""
+    fitted = tmp_path / "fitted.design.json"
+    runs: list[tuple[float, str, dict[str, str], dict[str, object]]] = [
+        (3.2e9, "read", {"bs": "1M", "iodepth": "32"}, {}),
+        (1.1e9, "write", {"bs": "1024k", "iodepth": "32"}, {}),
+        # 60 us and 1.28 us of transfer
+        (4096 / 61.28e-6, "read", {"bs": "4k", "iodepth": "1"}, {"io_size": "4 KiB"}),
+        (
+            1.6e9,
+            "read",
+            {"bs": "4k", "iodepth": "32", "numjobs": "8", "group_reporting": ""},
+            {"io_size": "4 KiB", "queue_depth": 32, "threads": 8},
+        ),
+    ]
+    given = "hgx-h100-8"
+    for rate, way, options, _ in runs:
+        output = tmp_path / "fio.json"
+        output.write_text(fio_output(rate, way, **options))
+        assert run(["calibrate", given, str(output), "--tool", "fio", "-o", str(fitted)]) == 0
+        given = str(fitted)
+    drive = open_design(fitted).parts["nvme0"].overrides
+    assert drive["access_latency"].value == "60 us"
+    for rate, way, _, asked in runs:
+        ends = ("nvme0", "memory0") if way == "read" else ("memory0", "nvme0")
+        found = metric(open_design(fitted), "transfer", "rate", **{"from": ends[0], "to": ends[1]}, **asked)
+        assert found == pytest.approx(rate, rel=1e-3)
+
+
+def test_jobs_of_fio_that_differ_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "fio.json"
+    jobs = [{"read": {"bw_bytes": 1e9}, "job options": {"bs": size}} for size in ("4k", "1M")]
+    output.write_text(json.dumps({"jobs": jobs}))
+    assert run(["calibrate", "hgx-h100-8", str(output), "--tool", "fio", "-o", str(tmp_path / "o.design.json")]) == 2
+    assert "several sizes" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("tool", ["nccl-tests", "nvbandwidth", "fio", "mlperf-storage", "tea-leaves"])
 def test_outputs_of_nothing_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], tool: str) -> None:
     output = tmp_path / "empty.txt"
