@@ -46,6 +46,7 @@ EVERY = ("transfer", "data_loading", "checkpointing", "serving", "inference")
 MOVED = {
     "transfer": ("transfer", {}),
     "transfer-sized": ("transfer", {"size": "1 GB", "both_ways": True}),
+    "transfer-in-turn": ("transfer", {"size": "1 GB", "one_by_one": True}),
     "transfer-small": ("transfer", {"size": "4 kB"}),
     "transfer-asking": ("transfer", {"demand": "1 GB/s"}),
     "transfer-peers": ("transfer", {"from": "gpus", "to": "gpus", "pairing": "shift"}),

@@ -9,9 +9,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.engine.account.expression import seconds
 from designer.engine.costs.pricing import Cost, CostKind, Folded, Prices, Rests
 from designer.engine.machines.guests import guest_at
 from designer.engine.transfers import NO_SHARES, TransferAnswer, evaluate_transfer
+from designer.engine.transfers.turns import in_turn
 from designer.workload.program.tasks import Move, Task
 
 Int = npt.NDArray[np.int64]
@@ -31,8 +33,17 @@ def price(prices: Prices, task: Move, place: str) -> Cost:
     """
     guest, stated = guest_at(prices.network, task, place, prices.running)
     shares = guest.rates if guest is not None else NO_SHARES
-    answer = evaluate_transfer(prices.network, task, place, shares=shares)
-    found = works_of(prices, answer, task.size, f"move:{task.source}->{task.target}")
+    name = f"move:{task.source}->{task.target}"
+    if task.one_by_one:
+        turns = in_turn(prices.network, task, place, shares=shares)
+        found = works_of(prices, turns.together, task.size, name)
+        # each goes on all the time at the rate that all have in turn
+        numbered = [(one, prices.table.renumbered(one.rates.number, one.problem.limits, name)) for one in turns.alone]
+        time = turns.time(task.size, VIRTUALIZATION, [one.rates.named(keys) for one, keys in numbered])
+        each = (task.size if task.size < math.inf else 1.0) / float(seconds(time))
+        found = replace(found, cap=np.minimum(found.cap, each), time=time, after=np.zeros(found.n_works))
+    else:
+        found = works_of(prices, evaluate_transfer(prices.network, task, place, shares=shares), task.size, name)
     if guest is not None:
         found = replace(found, group=VIRTUALIZATION, high=1 / guest.factor.low)
     return replace(found, findings=(*found.findings, *stated)) if stated else found
@@ -109,8 +120,8 @@ def flows_of(prices: Prices, answer: TransferAnswer, amount: Float, name: str) -
 
 
 def unit(task: Move) -> tuple[Task, float]:
-    """A byte; a stream as it is."""
-    return (task, 1.0) if task.size == math.inf else (replace(task, size=1.0), task.size)
+    """A byte; a stream as it is, and copies one after another, each of which starts for itself."""
+    return (task, 1.0) if task.size == math.inf or task.one_by_one else (replace(task, size=1.0), task.size)
 
 
 COST = CostKind(Move, price, unit)

@@ -32,7 +32,7 @@ GROUPS: Final[Mapping[str, frozenset[str]]] = {
         """dataset source workers prefetch decode decode_rate loader epoch_samples sample_size sample_spread resolution
         cached access gpudirect background load rate clients
         variation profile prompt output spread lengths trace prefix storage readers dirty_rate device_state disks
-        io_size queue_depth threads origin request reply"""
+        io_size queue_depth threads one_by_one origin request reply"""
     ),
     "Parallel": _names(
         """micro_batch global_batch tensor pipeline data context expert interleave schedule sequence_parallel sharding

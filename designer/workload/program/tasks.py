@@ -108,6 +108,8 @@ class Move(Task):
         Size of a request to storage; 0 for streams that storage is never idle for [B].
     depth, threads
         Requests each thread keeps in flight, and threads of each flow, where requests have a size.
+    one_by_one
+        Flows wait for each other, as copies in a loop of a program do.
     """
 
     priced_by: ClassVar[str] = "designer.engine.costs.move"
@@ -124,6 +126,7 @@ class Move(Task):
     request: float = 0.0
     depth: int = 1
     threads: int = 1
+    one_by_one: bool = False
 
     def __post_init__(self) -> None:
         if self.size != math.inf:

@@ -22,6 +22,7 @@ def program(settings: Mapping[str, Any]) -> Program:
         request=settings["io_size"],
         depth=max(1, settings["queue_depth"]),
         threads=max(1, settings["threads"]),
+        one_by_one=settings["one_by_one"],
     )
     measures = [Measure("rate", "B/s", "throughput", "move")]
     if settings["size"]:
@@ -63,6 +64,7 @@ WORKLOAD = WorkloadKind(
         Setting("queue_depth", "Queue depth", "count", 1, help="requests a thread keeps in flight"),
         Setting("threads", "Threads", "count", 1, help="of each flow to or from storage"),
         Setting("both_ways", "Both ways at once", "flag", False),
+        Setting("one_by_one", "One after another", "flag", False, help="as copies in a loop; else all at once"),
         Setting("seed", "Seed of a permutation", "count", 0),
         Setting("machines", "In machines", "text", "", help="ids of virtual machines whose accelerators they are"),
         Setting("beside", "Beside", "text", "", help="ids of trainings with a retraining cadence on the same hardware"),
