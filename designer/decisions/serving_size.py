@@ -177,9 +177,11 @@ def size_serving(
         )
     kinds = {"": network, **(others or {})}
     free = tuple(name for name in search if name != "split")
-    is_split = bool(asked.deployment.prompts)
+    prompts, is_split = asked.deployment.prompts, bool(asked.deployment.prompts)
     if is_split:
-        group = f"{asked.deployment.prompts}, {asked.deployment.group}"
+        group = asked.deployment.group
+        if _one_kind(network, f"{prompts}, {group}", place):
+            prompts, group = "", f"{prompts}, {group}"
         asked = replace(asked, deployment=replace(asked.deployment, group=group, prompts="", prompt_tensor=0))
     placed, found = _widths(kinds, asked, place, free, watch)
     load = Mean.of(asked, placed[0])
@@ -197,7 +199,7 @@ def size_serving(
     looked = len(ways)
     if is_split or "split" in search:
         for name, other in kinds.items():
-            pods = _pods(other, asked, place, name)
+            pods = _pods(other, asked, place, name, prompts)
             found += size.smallest(pods)
             looked += len(pods)
     found.sort(key=lambda c: (not c.holds, c.cost, c.accelerators, c.latency))
@@ -210,7 +212,8 @@ def size_serving(
     requests = sent_to_one(asked.load, 1, placed[0].place, placed[0].capacity).requests
     findings = too_long(placed[0], max(p + o for p, o in zip(requests.prompt, requests.output, strict=True)))
     watch.report(1.0, "done")
-    return Sized(tuple(found), max(p.accelerators for p in placed), binding, looked, tuple(findings))
+    drawn = max(p.accelerators for p in placed) + (len(_paths(network, prompts, place)) if is_split and prompts else 0)
+    return Sized(tuple(found), drawn, binding, looked, tuple(findings))
 
 
 def _widths(
@@ -244,15 +247,32 @@ def _placed(network: Network, deployment: Deployment, place: str, free: Sequence
         return place_deployment(network, replace(deployment, weights="int4"), place)
 
 
-def _pods(network: Network, asked: Serving, place: str, name: str) -> list[Pods]:
-    """Pods of prompts and answers on devices of their own."""
-    parts = [network.net.path(int(n)) for n in resolve(network, asked.deployment.group, f"{place}.group")]
+def _pods(network: Network, asked: Serving, place: str, name: str, prompts: str = "") -> list[Pods]:
+    """Pods of prompts and answers on devices of their own; `prompts` are those of another kind that read prompts."""
+    engines = _engines(network, asked.deployment, place)
+    parts = _paths(network, asked.deployment.group, f"{place}.group")
+    if not prompts:
+        return list(pods_of(engines, parts, name))
+    reading = _engines(network, replace(asked.deployment, group=prompts), place)
+    return list(pods_of(engines, parts, name, reading, _paths(network, prompts, f"{place}.prompt_group")))
+
+
+def _engines(network: Network, asked: Deployment, place: str) -> dict[int, Placement]:
+    """Engines of a pod by width, on one group."""
     engines: dict[int, Placement] = {}
     for width in POD_WIDTHS_LIMIT:
         with suppress(AnalysisError):
-            deployment = replace(asked.deployment, tensor=width, replicas=0, prompts="")
-            engines[width] = place_deployment(network, deployment, place)
-    return list(pods_of(engines, parts, name))
+            engines[width] = place_deployment(network, replace(asked, tensor=width, replicas=0, prompts=""), place)
+    return engines
+
+
+def _paths(network: Network, group: str, place: str) -> list[str]:
+    return [network.net.path(int(n)) for n in resolve(network, group, place)]
+
+
+def _one_kind(network: Network, group: str, place: str) -> bool:
+    """True if the accelerators of a group are all of one type."""
+    return len({network.net.part(int(n)).type for n in resolve(network, group, place)}) == 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,8 +122,8 @@ class Pods:
         Engines for prompts, and for answers.
     prompts, answers
         An engine of each.
-    parts
-        Paths of the accelerators of the group.
+    parts, prompt_parts
+        Paths of the accelerators of the group, and of those that read prompts where they have a group of their own.
     """
 
     engines: int
@@ -132,6 +132,7 @@ class Pods:
     answers: Placement
     parts: Sequence[str] = ()
     name: str = ""
+    prompt_parts: Sequence[str] = ()
     unit = "pod"
     units_limit = PODS_LIMIT
 
@@ -177,12 +178,13 @@ class Pods:
     def run(self, asked: Serving, units: int, cancelled: Callable[[], bool] | None) -> Tried:
         """A pod with its share of the load."""
         reads = self.engines * self.prompts.split.tensor
+        after = 0 if self.prompt_parts else reads
         deployment = replace(
             asked.deployment,
-            group=",".join(self.parts[reads : self.devices]),
+            group=",".join(self.parts[after : after + self.devices - reads]),
             tensor=self.tensor,
             replicas=self.answering,
-            prompts=",".join(self.parts[:reads]),
+            prompts=",".join((self.prompt_parts or self.parts)[:reads]),
             prompt_tensor=self.prompts.split.tensor,
         )
         share = replace(asked, deployment=deployment, load=replace(asked.load, rate=asked.load.rate / units))
@@ -241,12 +243,27 @@ def replicas_of(placement: Placement, search: Sequence[str], name: str = "") -> 
             yield Replicas(one, f"{name} {choice}".strip())
 
 
-def pods_of(engines: dict[int, Placement], parts: Sequence[str], name: str = "") -> Iterator[Pods]:
-    """Pods on at most so many accelerators, of engines of the widths there are."""
-    widths = [width for width in POD_WIDTHS_LIMIT if width in engines]
-    for (prompts, answers), first, then in product(RATIOS_LIMIT, widths, widths):
-        pod = Pods(prompts, engines[first], answers, engines[then], parts, name)
-        if pod.devices <= len(parts):
+def pods_of(
+    engines: dict[int, Placement],
+    parts: Sequence[str],
+    name: str = "",
+    reading: dict[int, Placement] | None = None,
+    prompt_parts: Sequence[str] = (),
+) -> Iterator[Pods]:
+    """Pods on at most so many accelerators, of engines of the widths there are.
+
+    Parameters
+    ----------
+    reading, prompt_parts
+        Engines for prompts, and their accelerators, where these are others than those of the answers.
+    """
+    for (prompts, answers), (width, first), then in product(
+        RATIOS_LIMIT, (reading or engines).items(), engines.values()
+    ):
+        pod = Pods(prompts, first, answers, then, parts, name, prompt_parts)
+        reads = prompts * width
+        alone = reads <= len(prompt_parts) and pod.devices - reads <= len(parts)
+        if alone if prompt_parts else pod.devices <= len(parts):
             yield pod
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Final
 
 from designer.cli.command import Command
@@ -15,7 +16,7 @@ from designer.decisions.serving_size import size_serving
 from designer.engine.network import build_network
 from designer.errors import AnalysisError, FormatError, raised_in
 from designer.families.serving.limits import largest_load
-from designer.families.serving.split import largest_split_load, place_split
+from designer.families.serving.split_search import best_split
 from designer.families.serving.tasks import Serve
 from designer.families.serving.widths import placed
 from designer.interchange.scripting import swapped
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from designer.decisions.serving_size import Sized
     from designer.design.document import WorkloadSpec
     from designer.engine.network import Network
-    from designer.families.serving.deployment import Limits, Serving
+    from designer.families.serving.deployment import Deployment, Limits, Serving
     from designer.families.serving.placement import Placement
 
 
@@ -58,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         default="",
         help="what else to choose, with commas: engine, weights, cache, budget, slots; all for all of them; split for "
-        "prompts and answers on accelerators of their own",
+        "prompts and answers on accelerators of their own, with --largest in either role",
     )
     parser.add_argument(
         "--parts",
@@ -86,9 +87,9 @@ def run(options: argparse.Namespace) -> int:
         assert served is not None
         operation = served.operation
         network = build_network(design)
-        if options.largest:
-            return _largest(network, operation, place, options.json)
         wide = tuple(piece.strip() for piece in options.search.split(",") if piece.strip())
+        if options.largest:
+            return _largest(network, operation, place, options.json, split="split" in wide)
         others = swapped(design, options.parts) if options.parts else {}
         networks = {name: build_network(other) for name, other in others.items()}
         cost = _cost(options.prices) if networks else None
@@ -125,24 +126,29 @@ def _cost(file: str | None) -> Callable[[Placement], float]:
     return price
 
 
-def _largest(network: Network, operation: Serving, place: str, as_json: bool) -> int:
+def _largest(network: Network, operation: Serving, place: str, as_json: bool, *, split: bool) -> int:
     """What the drawn parts serve within the limits."""
 
     document: dict[str, object]
-    if operation.deployment.prompts:
-        answers, prompts = place_split(network, operation, place)
-        rate = largest_split_load(network, operation, place)
-        (reading, wide), (replicas, width) = prompts.replicas.shape, answers.replicas.shape
-        words = f"{reading} engines of {wide} for prompts and {replicas} of {width} for answers"
-        document = {"prompt_replicas": reading, "prompt_tensor": prompts.split.tensor}
-        stated = [*prompts.findings, *answers.findings]
+    deployment = operation.deployment
+    if deployment.prompts or split:
+        both = replace(deployment, prompts=deployment.prompts or deployment.group)
+        found = best_split(network, replace(operation, deployment=both), place, free=split)
+        rate, words, why, chosen = found.rate, found.best.words, list(found.why), found.best.deployment
+        replicas, width = chosen.replicas, chosen.tensor * max(1, chosen.data)
+        document = {
+            "prompt_replicas": chosen.prompt_replicas,
+            "prompt_tensor": chosen.prompt_tensor,
+            "prompt_group": chosen.prompts,
+            "group": chosen.group,
+        }
+        why.append(f"settings: {_settings(deployment, chosen)}")
     else:
         placement = placed(network, operation, place)
         rate = largest_load(placement, operation)
         replicas, width = placement.replicas.shape
         words, document = f"{replicas} replicas of {width}", {}
-        stated = placement.findings
-    why = [finding.text for finding in stated if finding.code == "SERVE-OPERATED"]
+        why = [finding.text for finding in placement.findings if finding.code == "SERVE-OPERATED"]
     if as_json:
         print_json({"requests_per_second": rate, "replicas": replicas, "tensor": width, **document, "why": why})
     elif rate > 0:
@@ -152,6 +158,16 @@ def _largest(network: Network, operation: Serving, place: str, as_json: bool) ->
     else:
         print("no load keeps the limits on these parts")
     return 0 if rate > 0 else 1
+
+
+def _settings(asked: Deployment, chosen: Deployment) -> str:
+    """What a deployment sets other than was asked for, as settings of its workload."""
+    found: list[str] = []
+    for field in fields(chosen):
+        value = getattr(chosen, field.name)
+        if value != getattr(asked, field.name):
+            found.append(f"{'prompt_group' if field.name == 'prompts' else field.name}={value}")
+    return ", ".join(found)
 
 
 def _asked(options: argparse.Namespace, serving: Mapping[str, WorkloadSpec]) -> tuple[dict[str, object], str]:

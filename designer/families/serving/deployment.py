@@ -37,8 +37,8 @@ class Deployment:
         Rank of low-rank adapters; 0 for none.
     drafts, draft
         Tokens drafted ahead, and the id of the measured acceptance curve.
-    prompts, prompt_tensor, prompt_data, prompt_expert, prompt_pipeline
-        Accelerators that read prompts for the others, and their widths; empty: all do both.
+    prompts, prompt_tensor, prompt_data, prompt_expert, prompt_pipeline, prompt_replicas
+        Accelerators that read prompts for the others, their widths, and engines; empty: all do both.
     block
         Tokens of a block of the cache; 0 for the engine's default.
     machines
@@ -96,6 +96,7 @@ class Deployment:
     prompt_data: int = 0
     prompt_expert: int = 0
     prompt_pipeline: int = 1
+    prompt_replicas: int = 0
     redundant: int = 0
     skew: float = 0.0
     overlap: bool = False

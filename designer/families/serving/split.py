@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.engine.network import Network
+from designer.engine.routes.selection import resolve
 from designer.engine.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.families.serving.answers import (
@@ -190,10 +191,12 @@ def place_split(
         raise AnalysisError(
             "a split deployment has whole devices", place=f"{place}.part", remedy="leave the part empty"
         )
+    first = replace(asked, deployment=prompts_of(deployment))
+    if deployment.prompt_replicas and deployment.prompts.strip() == deployment.group.strip():
+        return _of_one_group(network, asked, first, place, running)
     # images are read where prompts are
     last = replace(asked, deployment=replace(deployment, images=0))
     answers = placed(network, last, place, running, times=answers_alone)
-    first = replace(asked, deployment=prompts_of(deployment))
     try:
         prompts = placed(network, first, place, running, times=prompts_alone)
     except AnalysisError as error:
@@ -205,9 +208,26 @@ def place_split(
         raise AnalysisError(
             f"{network.net.path(int(both[0]))} is in both groups",
             place=f"{place}.prompt_group",
-            remedy="give prompts and answers accelerators of their own",
+            remedy="give prompts and answers accelerators of their own, or one group and prompt_replicas",
         )
     return answers, prompts
+
+
+def _of_one_group(
+    network: Network, asked: Serving, first: Serving, place: str, running: Collection[str]
+) -> tuple[Placement, Placement]:
+    """Engines for answers and for prompts on one group: those for prompts take its first accelerators."""
+    prompts = placed(network, first, place, running, times=prompts_alone)
+    parts = resolve(network, asked.deployment.group, f"{place}.group")
+    left = parts[~np.isin(parts, prompts.replicas)]
+    if not len(left):
+        raise AnalysisError(
+            f"{len(prompts.replicas)} engines of {prompts.split.devices} for prompts leave no accelerator for answers",
+            place=f"{place}.prompt_replicas",
+            remedy="use fewer engines for prompts, or narrower ones",
+        )
+    rest = replace(asked.deployment, group=",".join(network.net.path(int(part)) for part in left), images=0)
+    return placed(network, replace(asked, deployment=rest), place, running, times=answers_alone), prompts
 
 
 def pinned(deployment: Deployment, answers: Placement, prompts: Placement) -> Deployment:
@@ -221,6 +241,8 @@ def pinned(deployment: Deployment, answers: Placement, prompts: Placement) -> De
         prompt_tensor=theirs.tensor,
         prompt_data=theirs.data,
         prompt_expert=theirs.expert,
+        replicas=len(answers.replicas),
+        prompt_replicas=len(prompts.replicas),
     )
 
 
@@ -231,6 +253,7 @@ _OWN: Final = (
     ("data", "prompt_data"),
     ("expert", "prompt_expert"),
     ("pipeline", "prompt_pipeline"),
+    ("replicas", "prompt_replicas"),
 )
 
 
@@ -243,7 +266,7 @@ def prompts_of(deployment: Deployment) -> Deployment:
         data=deployment.prompt_data,
         expert=deployment.prompt_expert,
         pipeline=deployment.prompt_pipeline,
-        replicas=0,
+        replicas=deployment.prompt_replicas,
     )
 
 

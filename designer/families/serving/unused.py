@@ -49,6 +49,7 @@ def _of_deployment(asked: Deployment) -> Iterator[_Reason]:
                 prompt_data=asked.prompt_data > 1,
                 prompt_expert=asked.prompt_expert > 1,
                 prompt_pipeline=asked.prompt_pipeline > 1,
+                prompt_replicas=asked.prompt_replicas > 0,
                 hand_over=bool(asked.hand_over),
             ),
             "all accelerators read prompts and answer, so no keys and values are handed over",

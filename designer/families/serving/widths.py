@@ -129,17 +129,18 @@ def placed(
     limited = limits.ttft or limits.tpot or limits.latency
     if deployment.tensor or not limited or deployment.part or asked.beside:
         return place_deployment(network, deployment, place, running)
-    fit = _fitting(network, deployment, place, frozenset(running))
+    fit = fitting(network, deployment, place, frozenset(running))
     if not fit:
         return place_deployment(network, deployment, place, running)
     ranked = rank(fit, asked, times)
     best = _kept(ranked, asked) if times is on_one_engine else ranked[0]
-    findings = (*best.placement.findings, *_why(best, ranked, asked))
+    own = "prompt_" if times is prompts_alone else ""
+    findings = (*best.placement.findings, *_why(best, ranked, asked, own))
     return replace(best.placement, findings=findings)
 
 
 @memo(most=_NETWORKS_LIMIT, each=_DEPLOYMENTS_LIMIT)
-def _fitting(network: Network, asked: Deployment, place: str, running: frozenset[str]) -> tuple[Placement, ...]:
+def fitting(network: Network, asked: Deployment, place: str, running: frozenset[str]) -> tuple[Placement, ...]:
     """The deployment at every width at which it has room."""
     found: list[Placement] = []
     for one in every_width(network, asked, place):
@@ -231,16 +232,16 @@ def _holds(one: Width, asked: Serving, load: Mean) -> bool:
         return False
 
 
-def _why(best: Width, ranked: Sequence[Width], asked: Serving) -> Iterator[Finding]:
-    """For each width that was chosen, the best other one and what comes of it."""
+def _why(best: Width, ranked: Sequence[Width], asked: Serving, own: str = "") -> Iterator[Finding]:
+    """For each width that was chosen, the best other one and what comes of it; settings are called `own` and more."""
     for name in _NAMES:
         mine = max(1, getattr(best.placement.split, name))
         other = next((w for w in ranked if max(1, getattr(w.placement.split, name)) != mine), None)
         if other is None or getattr(asked.deployment, name):
             continue
-        text = f"{name} {mine} ({_replicas(best)}): {_load(best, asked)}"
+        text = f"{own}{name} {mine} ({_replicas(best)}): {_load(best, asked)}"
         text += f"; {_named(name, best, other)} {_other(best, other)}"
-        yield Finding("SERVE-OPERATED", Severity.INFO, text, (), f"set {name} to choose yourself")
+        yield Finding("SERVE-OPERATED", Severity.INFO, text, (), f"set {own}{name} to choose yourself")
 
 
 def _replicas(one: Width) -> str:
@@ -271,8 +272,9 @@ def _other(best: Width, other: Width) -> str:
     share = f"it is {format_quantity(other.largest, 'frequency')}"
     if not math.isfinite(other.tpot) or not math.isfinite(best.tpot):
         return share
-    ours, theirs = (format_quantity(w.tpot, "duration") for w in (best, other))
-    return f"{share}, and a token takes {theirs} instead of {ours}"
+    what, times = ("token", (best.tpot, other.tpot)) if best.tpot else ("first token", (best.ttft, other.ttft))
+    ours, theirs = (format_quantity(time, "duration") for time in times)
+    return f"{share}, and a {what} takes {theirs} instead of {ours}"
 
 
 # Engines for prompts and engines for answers have limits of their own: the first token, and the tokens after it.

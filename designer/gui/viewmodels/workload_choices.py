@@ -66,7 +66,7 @@ _OWN_GROUPS: Final[Mapping[str, Mapping[str, frozenset[str]]]] = {
         "Parallel": _names("tensor pipeline data expert replicas"),
         "Experts": _names("redundant_experts expert_skew overlap"),
         "Prompts on their own": _names(
-            "prompt_group prompt_tensor prompt_data prompt_expert prompt_pipeline hand_over"
+            "prompt_group prompt_replicas prompt_tensor prompt_data prompt_expert prompt_pipeline hand_over"
         ),
         "Engine": _names(
             "cache block budget slots memory_share graph adapters drafts draft acceptance draft_model "

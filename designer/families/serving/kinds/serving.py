@@ -129,6 +129,7 @@ def _deployment(s: Mapping[str, Any]) -> Deployment:
         prompt_data=s["prompt_data"],
         prompt_expert=s["prompt_expert"],
         prompt_pipeline=s["prompt_pipeline"],
+        prompt_replicas=s["prompt_replicas"],
         redundant=s["redundant_experts"],
         skew=s["expert_skew"],
         overlap=s["overlap"],
@@ -323,6 +324,13 @@ WORKLOAD = WorkloadKind(
         Setting("prompt_data", "Their attention data parallel", "count", 0, help="groups that share experts; as data"),
         Setting("prompt_expert", "Their expert parallel", "count", 0, help="as expert, of those for prompts"),
         Setting("prompt_pipeline", "Their pipeline parallel", "count", 1),
+        Setting(
+            "prompt_replicas",
+            "Engines for prompts",
+            "count",
+            0,
+            help="0 for as many as the accelerators make; of one group for both these are its first ones",
+        ),
         Setting(
             "hand_over",
             "Handed over by",
