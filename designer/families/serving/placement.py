@@ -182,7 +182,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     parts = resolve(network, asked.group, f"{place}.group")
     network, device, guest, found = _devices(network, asked, parts, place, running)
     with raised_as(AnalysisError, f"{place}.engine", of=CatalogError):
-        chosen = calibrated(release(asked.engine, asked.release), asked.calibration)
+        chosen = calibrated(release(asked.engine, asked.release), asked.calibration, asked.model)
     device = with_kernels(device, chosen.release.engine)
     asked, stated_of_weights = _as_published(asked, shape.name, named.published)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
@@ -592,7 +592,7 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
     Widths, group and what joins the devices stay as they are, so this is quick.
     """
     try:
-        chosen = calibrated(release(asked.engine, asked.release), asked.calibration)
+        chosen = calibrated(release(asked.engine, asked.release), asked.calibration, asked.model)
         how = _scheduling(chosen.release, asked, placement.device, placement.place)
         weights, cache = number_format(asked.weights), number_format(asked.cache)
         placement.device.runs_as(weights)

@@ -11,6 +11,7 @@ from designer.analysis.study import analyze
 from designer.design.document import Design, with_changes
 from designer.errors import AnalysisError, ExchangeError
 from designer.families.serving.calibration import Calibration, read_calibration
+from designer.families.serving.engines import calibrated, release
 from designer.interchange.calibrating import calibrate_serving
 from designer.interchange.serving_runs import ServingRun, read_runs
 from designer.interchange.templates import open_design
@@ -161,6 +162,20 @@ def test_other_models_of_the_engine_stay_as_they_are() -> None:
     assert found.workloads == ("chat-70b",)
     assert "calibration" in changed.workloads["chat-70b"].settings
     assert "calibration" not in changed.workloads["code-8b"].settings
+
+
+def test_what_one_model_shows_holds_in_part_for_another_by_hand() -> None:
+    """Half of ln 1.21 is ln 1.1 of steps; .3 of ln 2 is ln 1.231 of prompts, whose path has both."""
+    shipped = release("vllm", "0.12.0")
+    one = Calibration(1.21, 2.0, 0.1, 0.2, "llama-3-8b", "bf16")
+    same, other, unnamed = (
+        calibrated(shipped, one, name).release.overheads for name in ("llama-3-8b", "qwen3-32b", "")
+    )
+    assert same == unnamed
+    assert same.slower == pytest.approx(1.21)
+    assert other.slower == pytest.approx(1.1)
+    assert other.prefill_step / shipped.release.overheads.prefill_step == pytest.approx(2**0.3)
+    assert other.path / shipped.release.overheads.path == pytest.approx(1.1 * 2**0.3)
 
 
 def test_which_model_was_measured_has_to_be_said_where_several_are_served() -> None:
