@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -38,10 +37,9 @@ _HEADER: Final = {
     "architecture",
     "overlapped",
     "overlapped_since",
-    "numbered_spread",
 }
 #: what a file may leave out
-_OPTIONAL: Final = {"note", "models", "architecture", "overlapped", "overlapped_since", "numbered_spread"}
+_OPTIONAL: Final = {"note", "models", "architecture", "overlapped", "overlapped_since"}
 ENGINES: Final = ("vllm", "sglang", "tensorrt-llm")
 
 
@@ -86,7 +84,6 @@ def _release(data: Mapping[str, Any], path: Path) -> Release:
         data.get("architecture", ""),
         data.get("overlapped", False),
         data.get("overlapped_since", ""),
-        float(data.get("numbered_spread", 0.0)),
     )
 
 
@@ -128,16 +125,16 @@ def release(engine: str, version: str = "") -> Chosen:
     exact = mine.get(wanted) or (mine.get(f"{wanted}.0") if re.fullmatch(r"\d+\.\d+", wanted) else None)
     if exact is not None:
         return Chosen(exact, bool(wanted))
+    shared = mine[""]
     for numbers in (3, 2):
         stem = _stem(wanted, numbers)
         near = next((one for name, one in mine.items() if name and stem and _stem(name, numbers) == stem), None)
         if near is not None and numbers == len(_NUMBERS):
             return Chosen(near, True)
         if near is not None:
-            # another patch of the same release: near it, and not as sure
-            wide = (math.hypot(near.step_spread, PATCH_SPREAD), math.hypot(near.first_spread, FIRST_PATCH_SPREAD))
-            return Chosen(replace(near, step_spread=wide[0], first_spread=wide[1], known=False), False)
-    shared = mine[""]
+            # another patch of the same release: near it, and as sure as one that is not known
+            wide = {"step_spread": shared.step_spread, "first_spread": shared.first_spread}
+            return Chosen(replace(near, known=False, **wide), False)
     return Chosen(of_its_time(replace(shared, release=wanted), mine.values()), False)
 
 
@@ -151,7 +148,7 @@ def of_its_time(unknown: Release, known: Iterable[Release]) -> Release:
     if not since or not own or not each:
         return unknown
     overheads = replace(unknown.overheads, request=geometric_mean(each))
-    return replace(unknown, overheads=overheads, step_spread=unknown.numbered_spread or unknown.step_spread)
+    return replace(unknown, overheads=overheads)
 
 
 def _numbered(name: str) -> tuple[int, ...]:
@@ -220,11 +217,6 @@ def scheduling_on(chosen: Release, memory: float, architecture: str) -> Scheduli
 
 #: what counts in a release's name: major, minor and patch
 _NUMBERS: Final = ("major", "minor", "patch")
-#: how far patches of one release lie apart: four of five rows of SGLang 0.5.6 and 0.5.9 are within .16 of what 0.5.1
-#: says where clients do not stay in step, logarithm of the factor either way
-PATCH_SPREAD: Final = 0.15
-#: the same of the time to the first token: nobody knows how a server of another patch sends
-FIRST_PATCH_SPREAD: Final = 0.25
 
 
 def _stem(name: str, numbers: int) -> str:

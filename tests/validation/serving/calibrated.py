@@ -19,8 +19,8 @@ from designer.families.serving.calibration import Calibration
 from designer.families.serving.engines import Chosen, calibrated
 from designer.families.serving.formulas._release import Release
 from designer.interchange.calibrating import LEFT, LEFT_FIRST
-from tests.validation.serving.left_out import impossible, without
-from tests.validation.serving.runs import Row, predicted, rows
+from tests.validation.serving.left_out import without
+from tests.validation.serving.runs import Row, impossible, predicted, rows
 
 #: deployments of a group, spread over its loads, and other runs of each that are predicted
 DEPLOYMENTS: Final = 6

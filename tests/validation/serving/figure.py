@@ -56,7 +56,7 @@ def _spread(row: Row, *, first: bool) -> float:
     one, shape = release(row.engine, row.version).release, model(row.model)
     assert isinstance(shape, TransformerShape)
     steps = release_spread(one, shape, row.weights, DEVICES[row.system])
-    return math.hypot(steps, first_spread(one, shape, row.weights)) if first else steps
+    return math.hypot(steps, first_spread(one, shape, row.weights, DEVICES[row.system])) if first else steps
 
 
 def _throughput() -> Figure:

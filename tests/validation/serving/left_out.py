@@ -1,8 +1,10 @@
-"""Bands on releases that were left out: ``python -m tests.validation.serving.left_out``.
+"""Bands on runs that were left out: ``python -m tests.validation.serving.left_out``.
 
-A group is a model, system, engine, release and precision. Each row is asked for as somebody would who knows neither
-its release nor how its server sent: the releases that were fitted on the group are taken out of those of its engine,
-and the middle of the rest answers for it; where none is left, the middle of the other engines.
+A group is a model, system, engine, release and precision; the fit is repeated without each fold of a scheme
+(`fit.SCHEMES`). What the error of a group has is a random effect each of the release, the model and the GPU where these
+were left out, and one of the group itself; its rows scatter about that. The variance of each effect is estimated over
+groups, and the share of rows inside is that of bands whose variances were estimated without the fold they judge.
+Besides, each row is asked for as somebody would who knows neither its release nor how its server sent.
 """
 
 from __future__ import annotations
@@ -10,27 +12,31 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations
 from statistics import mean
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
 from designer.families.serving.drafting import draft
 from designer.families.serving.engines import of_its_time, release, releases
 from designer.families.serving.formulas._device import Device
-from designer.families.serving.formulas._release import Overheads, Release
+from designer.families.serving.formulas._release import Release
 from designer.families.serving.formulas.speculation import accepted
 from designer.families.serving.spreads import JITTER, first_spread, held_back, release_spread
 from designer.units import Seconds
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
-from tests.validation.serving.runs import DEVICES, DRAFT, Row, predicted, rows
+from tests.validation.serving.fit import SCHEMES, answering, subset
+from tests.validation.serving.runs import DEVICES, DRAFT, Row, impossible, predicted, rows
+
+Vector = npt.NDArray[np.float64]
 
 #: rows of a group, spread over its loads
 SAMPLE: Final = 16
-#: the runs whose stated clients need more of the FP8 peak than products reach: no model of the engine can hold them
-IMPOSSIBLE: Final = ("h200_sxm", "llama-3-8b", "vllm")
 
 
 @dataclass(frozen=True)
@@ -52,16 +58,117 @@ class Held:
 
 
 def without(row: Row) -> Release:
-    """What answers for a row whose release was taken out."""
-    shipped = release(row.engine, "").release
-    own = release(row.engine, row.version)
-    known = [one for one in releases().values() if one.known and not (own.exact and one.id == own.release.id)]
-    near = [one for one in known if one.engine == row.engine] or known
-    if not own.exact:
-        return shipped
-    values = [asdict(one.overheads) for one in near]
-    middle = {k: math.exp(mean(math.log(max(1e-9, v[k])) for v in values)) for k in values[0]}
-    return of_its_time(replace(shipped, overheads=Overheads(**middle), release=row.version), near)
+    """What answers for a row whose release was left out of the fit, with the bands of one that is not known.
+
+    The time of a request is that of known releases that schedule as this one does, as where one is asked for.
+    """
+    own, unknown = release(row.engine, row.version), release(row.engine).release
+    spreads = {"step_spread": unknown.step_spread, "first_spread": unknown.first_spread}
+    taken = replace(answering(row, "release"), known=False, models=unknown.models, release=row.version, **spreads)  # pyright: ignore[reportArgumentType]
+    near = [one for one in releases().values() if one.engine == row.engine and one.id != own.release.id]
+    return of_its_time(replace(taken, overlapped_since=unknown.overlapped_since), near)
+
+
+#: what a row was left out with: its release, its model, its GPU; those of which other rows were fitted are not unseen
+EFFECTS: Final = ("release", "model", "GPU")
+#: what is judged: throughput is that of the clients by Little's law
+MEASURES: Final = ("time per token", "first token", "throughput")
+#: errors beyond count as this: a sweep whose clients may or may not stay in step has first tokens of 2.7 times
+CLIP: Final = 0.5
+#: standard deviations either way of four of five, of as many groups as there are (Student, 17)
+EIGHTY: Final = 1.333
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A group of rows with a fold left out: which effects were unseen, and errors of `MEASURES`."""
+
+    scheme: str
+    fold: str
+    group: tuple[str, ...]
+    unseen: tuple[bool, ...]
+    errors: Vector
+
+
+@cache
+def judged() -> Sequence[Judged]:
+    """Every group under every scheme, and in sample."""
+    found: list[Judged] = []
+    for scheme in ("none", *SCHEMES):
+        for name in dict.fromkeys(row.group for row in subset()):
+            mine = [row for row in subset() if row.group == name]
+            fold = SCHEMES[scheme](mine[0]) if scheme in SCHEMES else ""
+            rest = [row for row in subset() if scheme not in SCHEMES or SCHEMES[scheme](row) != fold]
+            unseen = tuple(SCHEMES[k](mine[0]) not in {SCHEMES[k](row) for row in rest} for k in EFFECTS)
+            answers = [predicted(row, answering(row, scheme)) for row in mine]
+            errors = [
+                (
+                    math.log(step / row.tpot),
+                    math.log(first / row.ttft),
+                    math.log(_rate(row, first, step) / _rate(row, row.ttft, row.tpot)),
+                )
+                for row, (first, step) in zip(mine, answers, strict=True)
+            ]
+            found.append(Judged(scheme, fold, name, unseen, np.array(errors)))
+    return found
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Standard deviations in the logarithm: of rows about their group, of a group, and of what is unseen [1]."""
+
+    rows: float
+    group: float
+    unseen: tuple[float, ...]
+
+    def width(self, unseen: Sequence[bool]) -> float:
+        """80 % band where these effects were not seen: logarithm either way [1]."""
+        return EIGHTY * math.hypot(self.rows, self.group, *(s for s, on in zip(self.unseen, unseen, strict=True) if on))
+
+
+def effects(chosen: Sequence[Judged], which: int) -> Effects:
+    """Variances by moments: squared means of groups over the effects unseen, none below nothing."""
+    errors = [np.clip(one.errors[:, which], -CLIP, CLIP) for one in chosen]
+    lines = np.array([(1.0, *map(float, one.unseen)) for one in chosen])
+    squares = np.array([error.mean() ** 2 for error in errors])
+    group, *unseen = _least(lines, squares)
+    rows_of = math.sqrt(float(np.mean([error.var() for error in errors])))
+    return Effects(rows_of, math.sqrt(group), tuple(map(math.sqrt, unseen)))
+
+
+def _least(a: Vector, b: Vector) -> Sequence[float]:
+    """Least squares with no number below 0: the best of all choices of numbers that are not 0."""
+    best, found = math.inf, [0.0] * a.shape[1]
+    for many in range(1, a.shape[1] + 1):
+        for used in combinations(range(a.shape[1]), many):
+            x = np.linalg.lstsq(a[:, used], b, rcond=None)[0]
+            left = float(((a[:, used] @ x - b) ** 2).sum())
+            if (x >= 0).all() and left < best - 1e-12:
+                best = left
+                found = [float(x[used.index(k)]) if k in used else 0.0 for k in range(a.shape[1])]
+    return found
+
+
+def judged_well(which: int) -> Sequence[Judged]:
+    """All but the first tokens of the sweep whose clients do not stay in step."""
+    return [one for one in judged() if not (which == 1 and one.group[1:3] == ("llama-3-8b", "sglang"))]
+
+
+def scores(scheme: str, which: int) -> tuple[float, float, float]:
+    """Mean over groups of the median error, share inside, mean width: bands from variances without the fold."""
+    every = judged_well(which)
+    found: list[tuple[float, float, float]] = []
+    for one in every:
+        if one.scheme == scheme:
+            rest = [o for o in every if scheme not in SCHEMES or not _same_fold(o, scheme, one.fold)]
+            width = effects(rest, which).width(one.unseen)
+            error = abs(one.errors[:, which])
+            found.append((float(np.median(error)), float((error <= width).mean()), width))
+    return tuple(map(mean, zip(*found, strict=True)))  # pyright: ignore[reportReturnType]
+
+
+def _same_fold(one: Judged, scheme: str, fold: str) -> bool:
+    return SCHEMES[scheme](next(row for row in subset() if row.group == one.group)) == fold
 
 
 def asked(row: Row) -> Row:
@@ -87,7 +194,7 @@ def held() -> Sequence[Held]:
             ttft, tpot = predicted(asked(row), asked=taken)
             device: Device = replace(DEVICES[row.system], architecture="Hopper GH100")
             step = release_spread(taken, shape, row.weights, device)
-            first = math.hypot(first_spread(taken, shape, row.weights), step)
+            first = math.hypot(first_spread(taken, shape, row.weights, device), step)
             gained = accepted(draft(DRAFT), row.drafts) if row.drafts else 1.0
             late = held_back(taken, Seconds(ttft), Seconds(tpot * gained))
             errors = math.log(row.tpot / tpot), math.log(row.ttft / ttft)
@@ -120,11 +227,6 @@ KINDS: Final[Mapping[str, Callable[[Row], str]]] = {
     "GPU": lambda row: row.system,
     "model size": size_of,
 }
-
-
-def impossible(row: Row) -> bool:
-    """True if the stated clients need more of the peak than products reach."""
-    return row.group[:3] == IMPOSSIBLE
 
 
 def kept(kind: str) -> Mapping[str, tuple[int, float, float]]:
@@ -200,6 +302,10 @@ def _rate(row: Row, ttft: float, tpot: float) -> float:
 
 def main() -> None:
     """Print the table."""
+    for which, what in enumerate(MEASURES):
+        sys.stdout.write(f"{what}: {effects(judged_well(which), which)}\n")
+        for scheme in ("none", *SCHEMES):
+            sys.stdout.write("{}: error {:.3f}, inside {:.2f}, band {:.2f}\n".format(scheme, *scores(scheme, which)))
     table = by_group()
     for name, (n, step, first) in table.items():
         mine = [x for x in held() if x.row.group == name]

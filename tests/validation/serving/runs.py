@@ -210,6 +210,15 @@ def _row(x: Mapping[str, str]) -> Row | None:
 DRAFT: Final = "deepseek-v4-pro-mtp"
 
 
+#: the runs whose stated clients need more of the FP8 peak than products reach: no model of the engine can hold them
+IMPOSSIBLE: Final = ("h200_sxm", "llama-3-8b", "vllm")
+
+
+def impossible(row: Row) -> bool:
+    """True if the stated clients need more of the peak than products reach."""
+    return row.group[:3] == IMPOSSIBLE
+
+
 def left_out(name: str, clients: int, version: str) -> bool:
     """Rows whose numbers cannot be those of the load they name: see the README."""
     return (name == "gpt-oss-120b" and (clients >= 512 or version == "1.3.0rc1")) or version == "0.5.8.post1"

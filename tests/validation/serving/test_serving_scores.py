@@ -53,12 +53,13 @@ def test_first_tokens_of_mixtures_on_tensorrt_llm_that_nothing_but_prompts_of_mi
         assert first <= 0.3, name
 
 
-def test_bands_of_known_releases_hold_about_four_of_five() -> None:
+def test_bands_of_known_releases_hold_their_own_runs() -> None:
+    """More of them than they say: these runs were fitted, those of another deployment have an effect of their own."""
     picked = [row for row in rows() if release(row.engine, row.version).exact and row.model != "llama-3-8b"][::6]
     found = errors(picked)
     spreads = [release(row.engine, row.version).release for row in picked]
     inside = [abs(e[1]) <= one.step_spread for e, one in zip(found, spreads, strict=True)]
-    assert 0.7 <= mean(inside) <= 0.95
+    assert mean(inside) >= 0.9
 
 
 @cache

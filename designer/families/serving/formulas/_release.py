@@ -123,8 +123,6 @@ class Release:
         True if the next step is scheduled while the accelerators work on this one.
     overlapped_since
         Of what is taken for releases that are not known: the first one that does; empty where that makes no difference.
-    numbered_spread
-        Of the same: `step_spread` where a release is named by its number, so that it is known how it schedules.
     """
 
     id: str
@@ -142,4 +140,3 @@ class Release:
     architecture: str = ""
     overlapped: bool = False
     overlapped_since: str = ""
-    numbered_spread: float = 0.0

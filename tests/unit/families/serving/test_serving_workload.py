@@ -118,10 +118,12 @@ def test_one_capacity_ends_both_the_load_and_what_is_drawn() -> None:
 
 
 def test_an_unknown_release_is_wider() -> None:
-    known, unknown = served(rate="2 1/s"), served(rate="2 1/s", release="")
+    """On a model that the known one was fitted on: .17 in place of .14 either way."""
+    asked = {"model": "qwen3-32b", "weights": "bf16", "rate": "2 1/s"}
+    known, unknown = served(**asked), served(**asked, release="")
     assert "SERVE-RELEASE" in codes(unknown)
     widths = [r.metrics["tpot"].high / r.metrics["tpot"].low for r in (known, unknown)]
-    assert widths[1] > 1.1 * widths[0]
+    assert widths[1] > 1.04 * widths[0]
 
 
 GROUPS: Mapping[str, object] = {
@@ -405,20 +407,20 @@ def width(**changes: object) -> tuple[float, float]:
 
 
 def test_bands_widen_with_what_was_not_fitted() -> None:
-    """vLLM 0.12.0 was fitted on Qwen3-32B in bf16 on H100, with .08 either way: there that is the band.
+    """vLLM 0.12.0 was fitted on Qwen3-32B in bf16 on H100, with .14 either way: there that is the band.
 
-    In FP8, .13 more in squares: .153; on A100, which has a table of kernels, as well .09 more: .177. A release that is
-    not known has .21, which half of the runs of the release furthest from the others need.
+    In FP8, .09 more in squares: .166; on A100, which has a table of kernels, as well .09 more: .189. A release that is
+    not known has .17 where other releases were fitted on the model.
     """
     fitted = width(model="qwen3-32b", weights="bf16")
     other = width(model="qwen3-32b", weights="fp8")
     further = width(template="dgx-a100", model="qwen3-32b", weights="fp8")
     unknown = width(model="qwen3-32b", weights="bf16", release="")
-    assert fitted[0] == pytest.approx(0.08, rel=0.15)
-    assert other[0] == pytest.approx(math.hypot(0.08, 0.13), rel=0.15)
-    assert further[0] == pytest.approx(math.hypot(0.08, 0.13, 0.09), rel=0.15)
-    assert unknown[0] == pytest.approx(0.21, rel=0.15)
-    assert fitted[1] < other[1] < unknown[1]
+    assert fitted[0] == pytest.approx(0.14, rel=0.15)
+    assert other[0] == pytest.approx(math.hypot(0.14, 0.09), rel=0.15)
+    assert further[0] == pytest.approx(math.hypot(0.14, 0.09, 0.09), rel=0.15)
+    assert unknown[0] == pytest.approx(0.17, rel=0.15)
+    assert fitted[1] < min(other[1], unknown[1])
     # fp16 and bf16 are the same products
     assert width(model="qwen3-32b", weights="fp16")[0] == pytest.approx(fitted[0], rel=0.01)
 
