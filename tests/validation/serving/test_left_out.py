@@ -67,11 +67,11 @@ def test_widths_of_releases_are_those_of_the_effects() -> None:
 
 
 def test_bands_hold_what_they_say_and_are_no_wider() -> None:
-    """Of time per token and of the first token 75 to 88 %, mean over groups, by somebody who knows no release."""
+    """Of time per token and of the first token 75 to 90 %, mean over groups, by somebody who knows no release."""
     table = [v for k, v in by_group().items() if k[:3] != IMPOSSIBLE]
     assert len(table) >= 18
     for which in (1, 2):
-        assert 0.75 <= mean(each[which] for each in table) <= 0.88
+        assert 0.75 <= mean(each[which] for each in table) <= 0.9
 
 
 def test_no_group_but_the_one_whose_load_cannot_be_run_lies_wholly_outside() -> None:
