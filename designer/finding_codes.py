@@ -184,6 +184,7 @@ SERVE-APART            info           A model named as sharing GPUs with another
 SERVE-CONTEXT          warning        Requests are longer than the model was made for
 SERVE-COUNTED          info           What a benchmark script counts that a served model is measured as
 SERVE-DEVICE           info           The kernels of this accelerator were not measured
+SERVE-DRAFTER          info           What drafts tokens, and the memory that it takes
 SERVE-DRAFTS           warning,info   Up to how many requests at once drafted tokens pay
 SERVE-EAGER            warning        Launches outside captured graphs are not all known
 SERVE-EXPERTS          info           An expert width has no experts to share out

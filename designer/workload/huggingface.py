@@ -451,7 +451,7 @@ class _Reader:
         for key, what in (("vision_config", "sees"), ("audio_config", "hears")):
             tower = self.outer.get(key)
             if what == "sees" and tower_in(self.outer, 1) is not None:
-                text = "images in memory, prompts and time as settings ask; its embeddings of positions are left out"
+                text = "in memory, and where images are asked for in prompts and time, without embeddings of positions"
                 self.assumptions.append(f"the part that sees (vision_config): {text}")
             elif isinstance(tower, dict) and tower:
                 self.assumptions.append(f"the part that {what} ({key}) is left out: requests are of text")

@@ -271,8 +271,8 @@ def drafting(served: Served, running: float) -> list[Finding]:
     else:
         until = f"{most:,} requests at once in a replica" if most else "no number of requests"
     text = (
-        f"drafting {drafted.drafts} tokens pays up to {until}; with the {max(1, round(running)):,} that decode at once "
-        f"a token comes {now:.2f} times as fast as without"
+        f"drafting {drafted.drafts} token{'s' * (drafted.drafts > 1)} pays up to {until}; with the "
+        f"{max(1, round(running)):,} that decode at once a token comes {now:.2f} times as fast as without"
     )
     if now < 1:
         return [Finding("SERVE-DRAFTS", Severity.WARNING, text, (), "draft fewer tokens or none at this load")]
@@ -508,8 +508,9 @@ def scaled(
         "accelerator_hours": Estimate.exact(hours, "1", (), "of a day like the load"),
     }
     text = (
-        f"{fleet.most()} replicas at most and {paid / end:.3g} in the mean follow the load: {hours:,.0f} accelerator "
-        f"hours a day instead of {whole:,.0f}; a replica is ready {format_quantity(start, 'duration')} after its start"
+        f"{fleet.most()} replica{'s' * (fleet.most() > 1)} at most and {paid / end:.3g} in the mean follow the load: "
+        f"{hours:,.0f} accelerator hours a day instead of {whole:,.0f}; a replica is ready "
+        f"{format_quantity(start, 'duration')} after its start"
     )
     finding = Finding("SERVE-SCALED", Severity.INFO, text, (), "set scaling off to run all replicas all the time")
     served = joined(served, requests, runs, paid / end)

@@ -208,4 +208,4 @@ def stated(one: Drafter, asked: str, held: float, token: float) -> Finding:
         f"each device and {format_quantity(token, 'size')} for each token kept"
     )
     how = "name a draft_model to have another draft" if not asked.strip() else "leave draft_model empty for its own"
-    return Finding("SERVE-DRAFTS", Severity.INFO, text, (), how)
+    return Finding("SERVE-DRAFTER", Severity.INFO, text, (), how)

@@ -28,8 +28,9 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
     """All metrics with their bands."""
     placement, replicas = served.placement, len(served.placement.replicas)
     devices = placement.accelerators + (served.prompts.accelerators if served.prompts is not None else 0)
+    which = "all together" if served.together else "the slowest of them"
     note = (
-        f"{placement.chosen.release.title}; {replicas} replicas of {placement.split.devices}, the slowest of them"
+        f"{placement.chosen.release.title}; {replicas} replicas of {placement.split.devices}, {which}"
         if replicas > 1
         else placement.chosen.release.title
     )

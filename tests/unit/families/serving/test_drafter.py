@@ -105,7 +105,7 @@ def test_what_drafts_takes_room_for_keys_and_values() -> None:
     weights = of("llama-3-70b").held(4, 1)
     assert after == pytest.approx((before * token - weights) / (token + 2 * 2 * 128 * 2), rel=0.001)
     assert least == pytest.approx((before * token - 8.03e9 / 2) / (token + 32 * 2 * 2 * 128 * 2), rel=0.001)
-    texts = [" ".join(f.text for f in one.findings if f.code == "SERVE-DRAFTS") for one in (head, small)]
+    texts = [" ".join(f.text for f in one.findings if f.code == "SERVE-DRAFTER") for one in (head, small)]
     assert "assumed" in texts[0]
     assert "Llama 3 8B drafts" in texts[1]
     # a model reads prompts as well, and drafting one token with it takes longer than with a layer
