@@ -207,9 +207,10 @@ class WindowArea(QWidget):
         self.arrange()
 
     def margins(self) -> tuple[int, int, int, int]:
-        """Left, top, right and bottom of the canvas that tools lie on [px]."""
+        """Left, top, right and bottom of the canvas that tools and the list of parts lie on [px]."""
         if self.tools is None or not self.document:
             return 0, 0, 0, 0
         if self.narrow:
             return self.tools.sizeHint().width() + _AIR, 0, 0, 0
-        return 0, self.tools.sizeHint().height() + _AIR, 0, 0
+        palette = _AIR + round(_PALETTE * self.unit) if self.palette_shown and self.palette_ is not None else 0
+        return palette, self.tools.sizeHint().height() + _AIR, 0, 0

@@ -42,3 +42,20 @@ def test_small_designs_are_shown_larger_but_not_huge(window: MainWindow, qtbot: 
     assert canvas is not None
     qtbot.waitUntil(canvas.shows_all)
     assert 1.0 < canvas.view.scale <= 1.5
+
+
+def test_the_list_of_parts_covers_nothing_that_is_shown_whole(window: MainWindow, qtbot: QtBot) -> None:
+    """The drawing makes room for the list and takes it back."""
+    window.resize(1440, 900)
+    window.open_template("hgx-h100-8")
+    canvas, listed = window.canvas, window.area
+    assert canvas is not None
+    qtbot.waitUntil(canvas.shows_all)
+    before = canvas.view
+    window.show_panel("parts")
+    assert listed.palette_ is not None
+    qtbot.waitUntil(canvas.shows_all)
+    x, y, _, _ = canvas.scene.view_state.bounds
+    assert canvas.camera.target.to_view(x, y)[0] >= listed.palette_.geometry().right()
+    window.leave_panels()
+    qtbot.waitUntil(lambda: canvas.camera.target == before)

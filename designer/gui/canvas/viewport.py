@@ -91,7 +91,7 @@ class Viewport(QWidget):
         self._hold.stop()
         self._describe()
         if self.blank.isHidden() == (not len(self.scene.geometry)):
-            self.blank.show_if(not len(self.scene.geometry))
+            self.blank.show_if(not len(self.scene.geometry), self.free)
         self.update()
 
     def _describe(self) -> None:
@@ -182,6 +182,7 @@ class Viewport(QWidget):
         if free != self.free:
             whole = self._fitted and self.shows_all()
             self.free = free
+            self.blank.show_if(not len(self.scene.geometry), free)
             if whole:
                 self.zoom_to_fit(animated=False)
 
@@ -280,7 +281,7 @@ class Viewport(QWidget):
         self.tile_cache.resize(round(self.width() * ratio), round(self.height() * ratio))
         self.minimap.move(self.width() - self.minimap.width() - 12, self.height() - self.minimap.height() - 12)
         self._place_minimap()
-        self.blank.show_if(not len(self.scene.geometry))
+        self.blank.show_if(not len(self.scene.geometry), self.free)
         if whole or not self._fitted:
             self._fitted = True
             self.zoom_to_fit(animated=False)
@@ -329,7 +330,7 @@ class Viewport(QWidget):
 # What an empty canvas says: the ways to begin. Clicks and drops go through it.
 
 _WAYS: Final = (
-    ("Drag in", "a part or a whole server from the list at the left"),
+    ("Drag in", "a part or a whole server from the list that + opens"),
     ("Ctrl+P", "search parts and templates, Enter puts the first in"),
     ("Double-click", "add a part right here"),
     ("Ctrl+V", "paste nvidia-smi topo -m, NCCL XML or lstopo XML of a machine"),
@@ -367,14 +368,15 @@ class Blank(QWidget):
         for label in self._words:
             label.setStyleSheet(f"color: {theme.muted};")
 
-    def show_if(self, empty: bool) -> None:
-        """Show it where nothing is drawn and there is room for it."""
+    def show_if(self, empty: bool, free: tuple[int, int, int, int]) -> None:
+        """Show it where nothing is drawn and there is room for it clear of the margins `free`."""
         over = self.parentWidget()
         assert over is not None
         self.adjustSize()
-        fits = over.width() >= self.width() and over.height() >= self.height()
-        self.setVisible(empty and fits)
-        self.move((over.width() - self.width()) // 2, max(0, (over.height() - self.height()) // 2))
+        left, top, right, bottom = free
+        room = over.rect().adjusted(left, top, -right, -bottom)
+        self.setVisible(empty and room.width() >= self.width() and room.height() >= self.height())
+        self.move(left + (room.width() - self.width()) // 2, top + max(0, (room.height() - self.height()) // 2))
 
 
 # The picture as an image, with all detail whatever the zoom is.
