@@ -208,6 +208,8 @@ SERVE-TRACE            info           The requests of a file were changed
 SERVE-TURNS            info           Models take turns on the same accelerators
 SERVE-UNUSED           info           A setting of a served model changes nothing as it is asked for
 STORE-ASSUMED          info           Rates of a storage system are assumed from its ports
+STORE-FULL             error          A store does not hold all versions that are kept
+STORE-LATE             error          A new version comes before the last one is stored
 TRAIN-BATCH            warning        The batch is too large for the dataset
 TRAIN-BESIDE           info           A retraining that runs with a workload takes some of its pace
 TRAIN-CADENCE          warning        Retraining takes longer than the time to the next one

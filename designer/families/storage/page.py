@@ -9,6 +9,9 @@ from designer.present.family import Family, nowhere
 
 
 def _headline(answer: Answer) -> str:
+    if answer.metric("data_stored"):
+        used = f", {answer.text('store_used')} of the store" if answer.metric("store_used") else ""
+        return f"Versions take {answer.text('data_stored')}{used}; a new one takes {answer.text('version_time')}."
     if answer.metric("checkpoint_time"):
         text = f"Writes a checkpoint in {answer.text('checkpoint_time')}"
         ettr = f"; {answer.text('ettr')} of the time trains" if answer.metric("ettr") else ""
@@ -28,9 +31,14 @@ def _changes(answer: Answer) -> tuple[Change, ...]:
 
 
 FAMILY = Family(
-    ("checkpointing", "data_loading", "storage_sizing"),
+    ("checkpointing", "data_loading", "storage_sizing", "data_versions"),
     _headline,
     (
+        "version_time",
+        "data_stored",
+        "data_copied",
+        "store_used",
+        "data_per_day",
         "checkpoint_time",
         "checkpoint_stall",
         "ettr",

@@ -91,7 +91,7 @@ _NEEDS: Final[Mapping[str, str]] = (
     dict.fromkeys(
         ("training", "serving", "collective", "layout_search", "hyperparameter_sweep", "pooling", "data_loading"), "gpu"
     )
-    | {"checkpointing": "gpu", "storage_sizing": "storage", "control_loop": "sensor"}
+    | {"checkpointing": "gpu", "storage_sizing": "storage", "data_versions": "storage", "control_loop": "sensor"}
     | dict.fromkeys(("vmotion", "kvm_migration", "evacuation", "vm_capacity", "schedule"), "vm")
 )
 _WORDS: Final = {"gpu": "accelerators", "vm": "virtual machines", "storage": "storage", "sensor": "sensors"}

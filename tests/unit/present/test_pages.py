@@ -134,6 +134,7 @@ def test_commands_of_pages_are_commands_with_known_arguments(answered: tuple[Des
 KINDS = {
     "checkpointing": {"model": "llama-2-7b"},
     "data_loading": {},
+    "data_versions": {"store": "memory0", "source": "memory1"},
     "elastic": {"model": "resnet-50"},
     "evacuation": {"hosts": "hosts[0]/server"},
     "federated": {},
@@ -151,6 +152,7 @@ KINDS = {
 ABOUT = {
     "checkpointing": "checkpoint",
     "data_loading": "Loads",
+    "data_versions": "Versions take 1.90 TB",
     "evacuation": "Empties",
     "federated": "round",
     "pooling": "pool",
