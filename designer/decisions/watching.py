@@ -115,6 +115,27 @@ def watch(design: Design, workload: str, counters: Sequence[Counter], hosts: Map
     AnalysisError
         If there is no such workload, or no counter is of a host of the design.
     """
+    return watch_over(design, workload, [counters], hosts)[0]
+
+
+def watch_over(
+    design: Design,
+    workload: str,
+    instants: Sequence[Sequence[Counter]],
+    hosts: Mapping[str, str] | None = None,
+) -> tuple[Watch, ...]:
+    """The same of each of several instants, of which the drawing says the same.
+
+    Parameters
+    ----------
+    hosts
+        Names of nodes in the design by the names that counters have for them.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such workload, or no counter is of a host of the design.
+    """
     spec = design.workloads.get(workload)
     if spec is None:
         raise AnalysisError(f"there is no workload {workload!r}", remedy=f"use {', '.join(design.workloads) or 'one'}")
@@ -122,23 +143,36 @@ def watch(design: Design, workload: str, counters: Sequence[Counter], hosts: Map
     loads = run_workload(network, spec)[1]
     places = _Places(network)
     expected = _traffic(network, loads) if loads is not None else {}
+    cables = _cables(network)
+    found = tuple(_at(places, expected, cables, counters, hosts or {}) for counters in instants)
+    if not any(one.rows or one.common for one in found):
+        unknown = list(dict.fromkeys(name for one in found for name in one.unknown))
+        raise AnalysisError(
+            f"no counter is of a host of the design: {', '.join(unknown[:3])}",
+            remedy="name the hosts with --hosts FILE: a line a node, its name in the design and in the counters",
+        )
+    return found
+
+
+def _at(
+    places: _Places,
+    expected: Mapping[tuple[str, str], float],
+    cables: Mapping[str, str],
+    counters: Sequence[Counter],
+    hosts: Mapping[str, str],
+) -> Watch:
+    """The readings of one instant."""
     found: dict[str, list[tuple[Counter, str, float | None]]] = defaultdict(list)
     unknown: dict[str, None] = {}
     for counter in counters:
-        path = places.of(counter, hosts or {})
+        path = places.of(counter, hosts)
         if path is None:
             unknown[f"{counter.host} {counter.device}"] = None
             continue
         promised = expected.get((counter.name, path)) if counter.name in NICS else None
         found[counter.name].append((counter, path, promised))
-    if not found:
-        raise AnalysisError(
-            f"no counter is of a host of the design: {', '.join(list(unknown)[:3])}",
-            remedy="name the hosts with --hosts FILE: a line a node, its name in the design and in the counters",
-        )
     rows: list[Watched] = []
     common: dict[str, float] = {}
-    cables = _cables(network)
     for name, own in found.items():
         kept, share = _judged(name, own, cables)
         rows += kept

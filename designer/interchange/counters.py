@@ -1,7 +1,8 @@
 """Counters of a running machine from Prometheus, or from a recording of what it answered.
 
 Exporters: NVIDIA DCGM (GPUs), Prometheus node exporter (NICs), treydock infiniband_exporter (adapters of hosts). Rates
-are means over a window; a recording is the answers as JSON, so that it can be judged again without the server.
+are means over a window; a recording is the answers of one or more instants as JSON, to be judged again without the
+server.
 Sources: Prometheus HTTP API v1; dcgm-exporter default counters; node_exporter collectors infiniband and netdev.
 """
 
@@ -24,6 +25,11 @@ FORMAT: Final = "designer-counters/1"
 _LARGEST: Final = 64_000_000
 _SERIES_LIMIT: Final = 400_000
 _PATIENCE: Final = 20.0
+#: more instants of one recording are refused
+_INSTANTS_LIMIT: Final = 2_000
+_NONE: Final = "the server has none of the counters"
+#: a number of steps that is whole but for its last digits is whole
+_WHOLE_TOLERANCE: Final = 1e-9
 _WINDOW: Final = re.compile(r"\d{1,6}(?:ms|s|m|h|d)\Z")
 
 
@@ -111,10 +117,40 @@ def ask(url: str, window: str = "5m", at: float | None = None) -> Recording:
             if own:
                 break
     if not found:
-        raise ExchangeError(
-            "the server has none of the counters", file=url, remedy="let it scrape dcgm-exporter and node_exporter"
-        )
+        raise ExchangeError(_NONE, file=url, remedy="let it scrape dcgm-exporter and node_exporter")
     return Recording(time or 0.0, window, tuple(found))
+
+
+def ask_over(url: str, window: str, span: float, step: float, at: float | None = None) -> tuple[Recording, ...]:
+    """Ask a Prometheus server for the instants of a span, the earliest first.
+
+    Parameters
+    ----------
+    span, step
+        How far back from `at`, and time between two instants [s].
+    at
+        The last instant [s since 1970]; now where it is not given.
+
+    Raises
+    ------
+    ExchangeError
+        As `ask`, or if these are no instants, or too many.
+    """
+    if not (0 < step <= span < math.inf and span / step < _INSTANTS_LIMIT):
+        raise ExchangeError(
+            f"{span:g} s in steps of {step:g} s", place="--step", remedy=f"give 2 to {_INSTANTS_LIMIT:,} instants"
+        )
+    last = ask(url, window, at)
+    count = int(span / step + _WHOLE_TOLERANCE)
+    found: list[Recording] = []
+    for k in range(count, 0, -1):
+        try:
+            found.append(ask(url, window, last.time - k * step))
+        except ExchangeError as error:
+            # the machine was not yet measured then
+            if error.text != _NONE:
+                raise
+    return (*found, last)
 
 
 def _vector(url: str, expression: str, at: float | None) -> list[dict[str, Any]]:
@@ -174,8 +210,20 @@ def _bare(host: str) -> str:
     return name if re.fullmatch(r"[\d.]+|.*:.*", name) else name.split(".")[0]
 
 
-def load(path: Path) -> Recording:
-    """A recording from a file.
+def load(path: Path, at: float | None = None) -> Recording:
+    """The last instant of a recording, or the one nearest to a time [s since 1970].
+
+    Raises
+    ------
+    FormatError
+        As `load_all`.
+    """
+    found = load_all(path)
+    return found[-1] if at is None else min(found, key=lambda one: abs(one.time - at))
+
+
+def load_all(path: Path) -> tuple[Recording, ...]:
+    """The instants of a recording, the earliest first.
 
     Raises
     ------
@@ -189,6 +237,17 @@ def load(path: Path) -> Recording:
     stated = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
     if stated.get("format") != FORMAT:
         raise FormatError("this is no recording of counters", file=str(path), remedy="record one with --save")
+    window, instants = str(stated.get("window", "")), stated.get("instants")
+    if not isinstance(instants, list):
+        return (_instant(stated, window, "", path),)
+    each = [one for one in cast("list[Any]", instants)[:_INSTANTS_LIMIT] if isinstance(one, dict)]
+    found = [_instant(one, window, f"instants[{k}].", path) for k, one in enumerate(each)]
+    if not found:
+        raise FormatError("it has no instants", file=str(path), place="instants", remedy="record it again")
+    return tuple(sorted(found, key=lambda one: one.time))
+
+
+def _instant(stated: Mapping[str, Any], window: str, where: str, path: Path) -> Recording:
     found: list[Reading] = []
     rows = stated.get("readings")
     for k, row in enumerate(cast("list[Any]", rows) if isinstance(rows, list) else []):
@@ -196,14 +255,14 @@ def load(path: Path) -> Recording:
             name, host, device, value = cast("list[Any]", row)
             number = float(value)
         except (TypeError, ValueError):
-            place = f"readings[{k}]"
+            place = f"{where}readings[{k}]"
             raise FormatError("is no reading", file=str(path), place=place, remedy="record it again") from None
         if str(name) not in QUERIES or not math.isfinite(number) or number < 0:
             why = f"{str(name)[:40]!r}, {value!r} is no counter"
-            raise FormatError(why, file=str(path), place=f"readings[{k}]", remedy="record it again")
+            raise FormatError(why, file=str(path), place=f"{where}readings[{k}]", remedy="record it again")
         found.append(Reading(str(name), str(host), str(device), number))
     time = stated.get("time")
-    return Recording(float(time) if isinstance(time, int | float) else 0.0, str(stated.get("window", "")), tuple(found))
+    return Recording(float(time) if isinstance(time, int | float) else 0.0, window, tuple(found))
 
 
 def read_hosts(path: Path) -> dict[str, str]:
@@ -231,8 +290,16 @@ def read_hosts(path: Path) -> dict[str, str]:
     return found
 
 
-def dumps(recording: Recording) -> str:
-    """A recording as the text of its file."""
+def dumps(*recordings: Recording) -> str:
+    """Instants as the text of a recording's file."""
+    if len(recordings) == 1:
+        head = json.dumps({"format": FORMAT, "window": recordings[0].window})[:-1]
+        return f"{head}, {_text(recordings[0])}}}\n"
+    head = json.dumps({"format": FORMAT, "window": recordings[-1].window})[:-1]
+    each = ",\n".join(f"{{{_text(one)}}}" for one in recordings)
+    return f'{head}, "instants": [\n{each}\n]}}\n'
+
+
+def _text(recording: Recording) -> str:
     rows = ",\n ".join(json.dumps([r.name, r.host, r.device, r.value]) for r in recording.readings)
-    head = json.dumps({"format": FORMAT, "time": recording.time, "window": recording.window})[:-1]
-    return f'{head}, "readings": [\n {rows}\n]}}\n'
+    return f'"time": {json.dumps(recording.time)}, "readings": [\n {rows}\n]'

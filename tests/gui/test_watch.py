@@ -157,6 +157,43 @@ def test_a_recording_is_watched_over_the_drawing(
     qtbot.waitUntil(lambda: not canvas.scene.view_state.loads.failed.any())
 
 
+def test_counters_of_an_hour_are_replayed_on_the_drawing(
+    window: MainWindow, qtbot: QtBot, pod: Design, tmp_path: Path
+) -> None:
+    """Sound, slow, sound: the last time is shown first; the slider and Play mark the cable only at the second."""
+    session = _open(window, qtbot, pod, tmp_path)
+    slow = json.loads(_recording(pod))["readings"]
+    usual = {name: max(r[3] for r in slow if r[0] == name) for name, *_ in slow}
+    sound = [[name, host, device, usual[name]] for name, host, device, _ in slow]
+    instants = [
+        Recording(1.7e9 + 60 * k, "1m", tuple(Reading(*r) for r in rows)) for k, rows in enumerate((sound, slow, sound))
+    ]
+    (tmp_path / "hour.json").write_text(dumps(*instants))
+    window.run("file.watch")
+    assert window.places is not None
+    panel = window.places.panels["watch"]
+    assert isinstance(panel, WatchPanel)
+    qtbot.waitUntil(panel.isVisible)
+    assert not panel.head.isVisible()
+    panel.open(tmp_path / "hour.json")
+    qtbot.waitUntil(lambda: session.overlay is not None, timeout=30_000)
+    qtbot.waitUntil(panel.head.isVisible)
+    assert (panel.head.value(), panel.head.maximum()) == (2, 2)
+    assert session.overlay is not None
+    assert not session.overlay.marked
+    QTest.keyClick(panel.head, Qt.Key.Key_Left)
+    assert len(session.overlay.marked) == 1
+    assert "(2 of 3)" in panel.job.state.text()
+    panel._next.setInterval(20)
+    panel.head.setValue(2)
+    seen: list[int] = []
+    panel.head.valueChanged.connect(seen.append)
+    QTest.mouseClick(panel.play, LEFT)
+    qtbot.waitUntil(lambda: not panel._next.isActive(), timeout=10_000)
+    assert seen == [0, 1, 2]
+    assert panel.play.text() == "Play"
+
+
 def test_a_server_that_fails_gives_one_message(window: MainWindow, qtbot: QtBot, pod: Design, tmp_path: Path) -> None:
     session = _open(window, qtbot, pod, tmp_path)
     window.run("file.watch")

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QSlider, QWidget
 
 from designer import atomic
-from designer.decisions.watching import Counter, watch
+from designer.decisions.watching import Counter, Watch, watch_over
 from designer.errors import DesignerError
 from designer.gui.controls import Button, ChoiceBox
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row
@@ -21,10 +21,10 @@ from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.search_job import SearchJob
 from designer.gui.session import Session
 from designer.gui.theme import Theme
-from designer.gui.viewmodels.overlay import WATCH, Overlay, of_watch
+from designer.gui.viewmodels.overlay import WATCH, of_watch
 from designer.gui.viewmodels.places import picked_of
 from designer.gui.workers import Cancelled_
-from designer.interchange.counters import ask, dumps, load, read_hosts
+from designer.interchange.counters import ask, dumps, load_all, read_hosts
 from designer.pages.watch import page_of_watch
 from designer.present.blocks import Page, State
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 #: a server that is followed is asked again after this time [ms]
 EVERY_MS: Final = 15_000
+#: a replay shows the next time after this [ms], and what is followed keeps so many times
+NEXT_MS: Final = 400
+KEPT_LIMIT: Final = 1_000
 _WINDOWS: Final = ("30s", "1m", "5m", "15m", "1h")
 _USUAL: Final = "5m"
 _NOTHING: Final = Page(
@@ -66,12 +69,21 @@ class WatchPanel(Panel):
             "Names of hosts…", self._ask_hosts, tip="A line a node: its name here, and in the counters"
         )
         self.clear = Button("Show loads again", self._clear)
+        self.head = QSlider(Qt.Orientation.Horizontal)
+        self.head.setAccessibleName("Time of the counters")
+        self.head.setToolTip("Drag to see the counters of another time")
+        self.head.valueChanged.connect(self._moved)
+        self.play = Button("Play", self._play, tip="Show one time after the other")
+        self.replay = QWidget()
+        in_row((self.head, 1), self.play, on=self.replay, margins=(14, 2, 12, 0), spacing=6)
+        self.replay.hide()
         self.view = AskedPage(theme)
         self.view.wanted.connect(self._reveal)
         in_column(
             in_row((self.address, 1), self.window_, self.job.go, margins=(14, 8, 12, 0), spacing=6),
             Wrap(self.follow, self.record, self.save, self.hosts_, self.clear, margins=(14, 4, 8, 0)),
             in_column(self.job.state, self.job.problem, margins=(14, 2, 12, 0), spacing=2),
+            self.replay,
             (self.view, 1),
             on=self,
             margins=FLUSH,
@@ -79,13 +91,19 @@ class WatchPanel(Panel):
         )
         self._again = QTimer(self, singleShot=True, interval=EVERY_MS)
         self._again.timeout.connect(self.ask)
+        self._next = QTimer(self, interval=NEXT_MS)
+        self._next.timeout.connect(self._step)
         self.hosts: dict[str, str] = {}
-        self.recording: Recording | None = None
+        self._opened = False
+        #: instants of a recording or of what was asked, the earliest first, and what was found at each
+        self.instants: tuple[Recording, ...] = ()
+        self.judged: tuple[Watch, ...] = ()
         self.page: Page | None = None
 
     def close_jobs(self) -> None:
         """Stop what runs."""
         self._again.stop()
+        self._next.stop()
         self.job.close()
 
     def entry(self) -> QWidget | None:
@@ -108,22 +126,26 @@ class WatchPanel(Panel):
     def ask(self, *_: object) -> None:
         """Ask the server."""
         url, window = self.address.text().strip(), str(self.window_.currentData())
+        # what is followed stays in reach of the slider
+        before = self.instants[-KEPT_LIMIT:] if self.follow.isChecked() and not self._opened else ()
+        self._opened = False
 
-        def read() -> Recording:
-            return ask(url, window)
+        def read() -> tuple[Recording, ...]:
+            return (*before, ask(url, window))
 
         self._run(read, "Asking the server…")
 
     def open(self, file: Path) -> None:
         """Show a recording."""
         self.follow.setChecked(False)
+        self._opened = True
 
-        def read() -> Recording:
-            return load(file)
+        def read() -> tuple[Recording, ...]:
+            return load_all(file)
 
         self._run(read, "Reading the recording…")
 
-    def _run(self, read: Callable[[], Recording], text: str) -> None:
+    def _run(self, read: Callable[[], tuple[Recording, ...]], text: str) -> None:
         session = self.session
         if session is None or not session.workload:
             self.job.refuse(ValueError("Add a workload: what runs decides what each link should carry."))
@@ -131,30 +153,68 @@ class WatchPanel(Panel):
         design, workload, hosts = session.design, session.workload, dict(self.hosts)
 
         def job(_cancelled: Cancelled_) -> object:
-            recording = read()
-            counters = [Counter(r.name, r.host, r.device, r.value) for r in recording.readings]
-            found = watch(design, workload, counters, hosts)
-            return design, recording, page_of_watch(found, workload, design), of_watch(design, found)
+            instants = read()
+            counters = [[Counter(r.name, r.host, r.device, r.value) for r in one.readings] for one in instants]
+            return design, instants, watch_over(design, workload, counters, hosts)
 
         self._again.stop()
         self.job.begin(job, text)
 
     def _take(self, result: object) -> None:
         assert isinstance(result, tuple)
-        design, recording, page, overlay = result
+        design, instants, judged = result
         session = self.session
         if session is None or design is not session.design:
             self.job.end("")
             return
-        self.recording, self.page = recording, page
-        over = f", mean over {recording.window}" if recording.window else ""
-        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(recording.time))
-        self.job.end(f"Measured {at}{over}")
-        assert isinstance(overlay, Overlay)
-        session.set_overlay(overlay)
+        # the last time is shown, but where an earlier one is looked at
+        earlier = instants is self.instants or self.follow.isChecked()
+        late = not earlier or self.head.value() == self.head.maximum()
+        self.instants, self.judged = instants, judged
+        with QSignalBlocker(self.head):
+            self.head.setRange(0, len(instants) - 1)
+            if late:
+                self.head.setValue(len(instants) - 1)
+        self.replay.setVisible(len(instants) > 1)
+        self._show()
         if self.follow.isChecked():
             self._again.start()
+
+    def _moved(self, _at: int) -> None:
+        self._show()
+
+    def _show(self) -> None:
+        """Page and drawing of the time that the slider is at."""
+        session, k = self.session, self.head.value()
+        if session is None or k >= len(self.judged):
+            return
+        one, found = self.instants[k], self.judged[k]
+        over = f", mean over {one.window}" if one.window else ""
+        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one.time))
+        which = f" ({k + 1} of {len(self.instants):,})" if self.instants[1:] else ""
+        self.job.end(f"Measured {at}{over}{which}")
+        self.page = page_of_watch(found, session.workload, session.design)
+        session.set_overlay(of_watch(session.design, found))
         self.flush()
+
+    def _play(self, *_: object) -> None:
+        """Begin at the first time if the last is shown; stop where it runs."""
+        if self._next.isActive():
+            self._halt()
+            return
+        if self.head.value() == self.head.maximum():
+            self.head.setValue(0)
+        self.play.setText("Pause")
+        self._next.start()
+
+    def _step(self) -> None:
+        self.head.setValue(self.head.value() + 1)
+        if self.head.value() == self.head.maximum():
+            self._halt()
+
+    def _halt(self) -> None:
+        self._next.stop()
+        self.play.setText("Play")
 
     def _followed(self, on: bool) -> None:
         self._again.stop()
@@ -163,11 +223,11 @@ class WatchPanel(Panel):
 
     def _judge_again(self, *_: object) -> None:
         """The same counters for what is shown now."""
-        if self.recording is not None:
-            self._run(partial(_same, self.recording), "Comparing…")
+        if self.instants:
+            self._run(partial(_same, self.instants), "Comparing…")
 
     def _changed(self, changes: Diff) -> None:
-        if not changes.only_placement and self.recording is not None:
+        if not changes.only_placement and self.instants:
             if self.session is not None:
                 self.session.clear_overlay(WATCH)
             self._judge_again()
@@ -181,9 +241,9 @@ class WatchPanel(Panel):
 
     def _ask_target(self, *_: object) -> None:
         name, _filter = QFileDialog.getSaveFileName(self, "Save recording", "counters.json", "Recording (*.json)")
-        if name and self.recording is not None:
+        if name and self.instants:
             try:
-                atomic.write(Path(name), dumps(self.recording).encode())
+                atomic.write(Path(name), dumps(*self.instants).encode())
             except Exception as error:
                 self.job.refuse(error)
 
@@ -208,7 +268,7 @@ class WatchPanel(Panel):
         """Show the page of what was measured last."""
         session = self.session
         self.job.go.setEnabled(session is not None)
-        self.save.setEnabled(self.recording is not None)
+        self.save.setEnabled(bool(self.instants))
         self.clear.setVisible(session is not None and session.overlay is not None and session.overlay.about == WATCH)
         self.view.show_page(self.page if self.page is not None else _NOTHING, self.theme)
 
@@ -225,14 +285,16 @@ class WatchPanel(Panel):
         self._again.stop()
         self.job.cancel()
         self.job.problem.hide()
-        self.recording = self.page = None
+        self._halt()
+        self.instants, self.judged, self.page = (), (), None
+        self.replay.hide()
         if self.session is not None:
             self.session.clear_overlay(WATCH)
         self.outdate()
 
 
-def _same(recording: Recording) -> Recording:
-    return recording
+def _same(instants: tuple[Recording, ...]) -> tuple[Recording, ...]:
+    return instants
 
 
 PANEL = PanelKind("watch", "Watch", Place.LINKS, 20, lambda s: WatchPanel(s.theme))

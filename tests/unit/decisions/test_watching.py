@@ -17,12 +17,12 @@ import pytest
 
 from designer.analysis.study import run_workload
 from designer.cli.main import run
-from designer.decisions.watching import Counter, watch
+from designer.decisions.watching import Counter, watch, watch_over
 from designer.design.document import Design
 from designer.engine.network import build_network
 from designer.errors import AnalysisError, ExchangeError, FormatError
 from designer.interchange.counters import Reading as R
-from designer.interchange.counters import Recording, ask, dumps, load
+from designer.interchange.counters import Recording, ask, ask_over, dumps, load, load_all
 from designer.interchange.generating import generate
 from designer.interchange.native.writer import save
 
@@ -224,3 +224,50 @@ def test_the_command_wants_one_source(pod: Design, tmp_path: Path) -> None:
     save(pod, tmp_path / "pod.design.json")
     assert run(["watch", str(tmp_path / "pod.design.json")]) == 2
     assert run(["watch", str(tmp_path / "pod.design.json"), "--record", "a", "--prometheus", "http://b"]) == 2
+
+
+def _hour(predicted: dict[tuple[str, str, str], float], folder: Path) -> Path:
+    """Three times of a recording: a link that is sound, at half, and sound again."""
+    each = [_measured(predicted, slow) for slow in (("", ""), ("servers-2", "mlx5_4"), ("", ""))]
+    instants = [
+        Recording(1.7e9 + 60 * k, "1m", tuple(R(c.name, c.host, c.device, c.value) for c in rows))
+        for k, rows in enumerate(each)
+    ]
+    path = folder / "hour.json"
+    path.write_text(dumps(*reversed(instants)))
+    return path
+
+
+def test_a_recording_of_several_times_is_replayed_in_their_order(
+    pod: Design, predicted: dict[tuple[str, str, str], float], tmp_path: Path
+) -> None:
+    path = _hour(predicted, tmp_path)
+    instants = load_all(path)
+    assert [one.time - 1.7e9 for one in instants] == [0, 60, 120]
+    assert load(path).time == instants[-1].time
+    assert load(path, at=1.7e9 + 70).time == 1.7e9 + 60
+    found = watch_over(
+        pod, "all-reduce", [[Counter(r.name, r.host, r.device, r.value) for r in o.readings] for o in instants]
+    )
+    assert [{row.path for row in one.odd} for one in found] == [set(), {"servers[2]/nic2"}, set()]
+
+
+def test_the_command_says_when_a_link_was_odd(
+    pod: Design, predicted: dict[tuple[str, str, str], float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(pod, tmp_path / "pod.design.json")
+    asked = ["watch", str(tmp_path / "pod.design.json"), "--workload", "all-reduce"]
+    asked += ["--record", str(_hour(predicted, tmp_path))]
+    assert run(asked) == 0, "the last time is as it should be"
+    out = capsys.readouterr().out
+    assert "servers[2]/nic2, 50% of its equals" in out
+    assert run([*asked, "--json"]) == 0
+    over = json.loads(capsys.readouterr().out)["instants"]
+    assert [one["odd"][:1] for one in over] == [[], ["servers[2]/nic2"], []]
+    assert run([*asked, "--at", str(1.7e9 + 55)]) == 1, "what is odd at a time is an exit code of 1"
+
+
+@pytest.mark.parametrize(("span", "step"), [(60.0, 0.0), (60.0, 120.0), (1e9, 1.0)])
+def test_instants_that_are_none_or_too_many_are_refused(span: float, step: float) -> None:
+    with pytest.raises(ExchangeError, match="in steps of"):
+        ask_over("http://127.0.0.1:9", "1m", span, step)
