@@ -15,9 +15,9 @@ from designer.engine.routes.selection import resolve
 from designer.families.storage.kinds.data_versions import program, written
 from designer.findings import Finding, Severity
 from designer.sources import Estimate
-from designer.units import format_quantity
+from designer.units import format_quantity, parse_duration
 
-_DAY: Final = 86_400.0
+_DAY: Final = float(parse_duration("24 h"))
 
 
 def answer(network: Network, settings: Mapping[str, Any], question: Question) -> tuple[WorkloadResult, ChannelLoads]:
