@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QSlider, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QLineEdit, QWidget
 
 from designer import atomic
 from designer.decisions.watching import Counter, Watch, watch_over
 from designer.errors import DesignerError
-from designer.gui.controls import Button, ChoiceBox
+from designer.gui.controls import Button, ChoiceBox, Slider
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row
 from designer.gui.panels._asked import AskedPage
 from designer.gui.panels._panel import Panel, PanelKind, Place
@@ -69,7 +69,7 @@ class WatchPanel(Panel):
             "Names of hosts…", self._ask_hosts, tip="A line a node: its name here, and in the counters"
         )
         self.clear = Button("Show loads again", self._clear)
-        self.head = QSlider(Qt.Orientation.Horizontal)
+        self.head = Slider(Qt.Orientation.Horizontal)
         self.head.setAccessibleName("Time of the counters")
         self.head.setToolTip("Drag to see the counters of another time")
         self.head.valueChanged.connect(self._moved)
