@@ -8,7 +8,7 @@ from designer.engine.account import Account, account
 from designer.engine.network import Network
 from designer.engine.question import Question
 from designer.engine.results import ChannelLoads, WorkloadResult
-from designer.families.training.checkpoints import STATE_BAND, route_checkpoint
+from designer.families.training.checkpoints import STATE, STATE_BAND, WRITE_OUT, route_checkpoint
 from designer.families.training.preparation import TrainingPlan, prepare
 from designer.families.training.step import unfit
 from designer.families.training.tasks import CopyCheckpoint, ReadCheckpoint, WriteCheckpoint
@@ -54,7 +54,10 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         return Estimate(one.value, one.low, one.high, "s", sources, note)
 
     less, more = STATE_BAND
-    moving = account(moved.rates.time(routed_step.write.each), moved.rates.joint_bands, explained=False)
+    # a rate does not depend on how much state a parameter has, but on how files are written
+    files = {STATE: (WRITE_OUT.low, WRITE_OUT.high)}
+    timed_files = moved.rates.time(routed_step.write.each, size=STATE)
+    moving = account(timed_files, {**moved.rates.joint_bands, **files}, explained=False)
     metrics = {
         "checkpoint_time": timed(write, "burst of all ranks"),
         "checkpoint_stall": timed(stall, "training waits"),

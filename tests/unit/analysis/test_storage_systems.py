@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from designer.analysis.study import run_workload
+from designer.design.document import WorkloadSpec
 from designer.engine.network import build_network
 from designer.engine.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
@@ -103,3 +105,16 @@ def test_servers_deliver_files_of_ranks_slower_than_samples() -> None:
 def test_a_given_rate_is_what_files_are_read_at() -> None:
     given: dict[str, str | int] = {"read_bandwidth": "3 GB/s"}
     assert back(**given).rate.sum() == pytest.approx(answer("storage", "memory", **given).rate.sum())
+
+
+def test_the_rate_of_a_checkpoint_is_as_unsure_as_how_files_are_written() -> None:
+    """A steady write to the same drives is surer; both have the same value."""
+    network = build_network(open_design("hgx-h100-8"))
+    settings = {"model": "llama-2-7b", "target": "drives"}
+    found = run_workload(network, WorkloadSpec(id="w", kind="checkpointing", settings=settings))[0].metrics["rate"]
+    steady = run_workload(network, WorkloadSpec(id="w", kind="transfer", settings={"from": "memory", "to": "drives"}))
+    rate = steady[0].metrics["rate"]
+    assert found.value == pytest.approx(rate.value, rel=0.01)
+    assert found.low < rate.low / 1.05
+    # 1.35 times as long at worst, and deviations of drives besides
+    assert found.low < found.value / 1.35
