@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from designer.families.serving.engines import release
+from designer.families.serving.metrics import POWER_SPREAD
 from designer.families.serving.spreads import first_spread, release_spread
 from designer.interchange.exporting import write_picture
 from designer.report.charts.plots import picture_of
 from designer.report.figure import Axis, Figure, LineSeries
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
-from tests.validation.serving import mlperf, offline, unseen
+from tests.validation.serving import energy, mlperf, offline, unseen
 from tests.validation.serving.runs import DEVICES, Row, predicted, rows
 
 FIGURE = Path(__file__).resolve().parents[3] / "assets" / "pictures" / "accuracy-serving.svg"
@@ -47,7 +48,7 @@ def figures(chosen: Sequence[Row]) -> list[Figure]:
             spread = _spread(row, first=which == 1)
             by_engine.setdefault(row.engine, []).append((measured, value, math.exp(spread)))
         made.append(_figure(f"{title}: {len(answers)} runs", "s", by_engine))
-    made.append(_throughput())
+    made += [_throughput(), _power()]
     return made
 
 
@@ -79,6 +80,15 @@ def _throughput() -> Figure:
         band = math.exp(unseen.guide_band(one))
         sets.setdefault("DeepSeek by a guide", []).append((one.measured / 8, unseen.wide(one) / 8, band))
     return _figure(f"Throughput, TensorRT-LLM: {sum(map(len, sets.values()))} runs", "1/s", sets)
+
+
+def _power() -> Figure:
+    """Power of all accelerators with full batches."""
+    sets: dict[str, list[tuple[float, float, float]]] = {}
+    for run, error in energy.errors():
+        name = "vLLM, mixtures, not fitted" if run.shape.experts else "vLLM, dense"
+        sets.setdefault(name, []).append((run.power, run.power * math.exp(error), math.exp(POWER_SPREAD.value)))
+    return _figure(f"Power of accelerators: {sum(map(len, sets.values()))} runs", "W", sets)
 
 
 def _figure(title: str, unit: str, sets: Mapping[str, Sequence[tuple[float, float, float]]]) -> Figure:
