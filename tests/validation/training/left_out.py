@@ -13,7 +13,7 @@ import json
 import math
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from statistics import mean, median
@@ -224,15 +224,14 @@ def left_out(name: str) -> Mapping[str, float]:
         put(shipped)
 
 
-def newer_left_out(by: Literal["submitter", "generation"]) -> Mapping[str, tuple[float, int]]:
+def newer_left_out(by: Literal["submitter", "generation"]) -> Iterator[tuple[str, float, int]]:
     """Newer runs without those of one submitter, or of one generation of accelerators, which the older ones lack, too.
 
-    Returns
-    -------
-    The median error of each group of what was left out, mean over groups [1], and its runs.
+    Yields
+    ------
+    What was left out, the median error of each of its groups, mean over groups [1], and how many runs it has.
     """
     shipped = np.array([constant.value for constant, _ in FITTED])
-    found: dict[str, tuple[float, int]] = {}
     try:
         for name in sorted({getattr(one, by) for one in _plans()}):
             out = [one for one in _plans() if getattr(one, by) == name]
@@ -242,10 +241,9 @@ def newer_left_out(by: Literal["submitter", "generation"]) -> Mapping[str, tuple
             groups: dict[str, list[float]] = defaultdict(list)
             for one, error in zip(out, newer_residuals(out), strict=True):
                 groups[one.group].append(abs(error))
-            found[name] = mean(median(group) for group in groups.values()), len(out)
+            yield name, mean(median(group) for group in groups.values()), len(out)
     finally:
         put(shipped)
-    return found
 
 
 def _kind(case: Case) -> tuple[str, str, str]:
@@ -288,8 +286,9 @@ def bands() -> tuple[float, float, float]:
 
 
 if __name__ == "__main__":
-    for way in ("submitter", "generation"):
-        for name, (off, count) in newer_left_out(way).items() if "--newer" in sys.argv else ():
+    ways: tuple[Literal["submitter", "generation"], ...] = ("submitter", "generation")
+    for way in ways:
+        for name, off, count in newer_left_out(way) if "--newer" in sys.argv else ():
             sys.stdout.write(f"{way} {name}: {off:.1%}, {count} runs\n")
     if "--newer" in sys.argv:
         sys.exit()
