@@ -211,3 +211,15 @@ def test_a_design_without_workloads_says_what_would_fill_the_panel(window: MainW
     flow.flush()
     qtbot.waitUntil(lambda: "No workload yet" in texts(flow))
     assert button(flow, "Add a workload…").isVisible()
+
+
+def test_a_panel_without_a_page_says_nothing(qtbot: QtBot) -> None:
+    """Until the first page is there, none of what a page may have is seen."""
+    from designer.gui import theme
+    from designer.gui.panels.answer import AnswerPanel
+
+    panel = AnswerPanel(theme.LIGHT)
+    qtbot.addWidget(panel)
+    panel.show()
+    assert not [text for text in texts(panel) if text]
+    assert not [b for b in panel.findChildren(QPushButton) if b.isVisible()]

@@ -148,6 +148,8 @@ class AnswerPanel(Panel):
         self._way = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         for half in (self._first, self._second):
             self._way.addWidget(half, 1, Qt.AlignmentFlag.AlignTop)
+            # until there is a page, all that any page may have would be seen
+            half.hide()
         around = in_column(self._way, 1, on=page, margins=FLUSH, spacing=0)
         del around
         self._area = scrolled(page)
@@ -265,6 +267,8 @@ class AnswerPanel(Panel):
             self._show_head(session, page)
             self._show_figures(session, page)
             self._show_rest(session, page)
+        for half in (self._first, self._second):
+            half.setVisible(page is not None)
         self._fill()
         if self._views:
             self._draw()
