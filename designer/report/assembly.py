@@ -39,7 +39,7 @@ class Given:
 
 
 def compose_report(
-    given: Sequence[Given | Design],
+    given: Sequence[Given | Design] | Given | Design,
     settings: Settings | None = None,
     *,
     previous: Given | Design | None = None,
@@ -62,6 +62,7 @@ def compose_report(
     Cancelled
         If `cancelled` says so.
     """
+    given = [given] if isinstance(given, Given | Design) else given
     if not given:
         raise ReportError("there is no design to report on", remedy="name a design file or a template")
     settings = settings or Settings()

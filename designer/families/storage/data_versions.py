@@ -17,6 +17,8 @@ from designer.findings import Finding, Severity
 from designer.sources import Estimate
 from designer.units import format_quantity, parse_duration
 
+#: arithmetic on settings
+_SOURCES: Final = ("D",)
 _DAY: Final = float(parse_duration("24 h"))
 
 
@@ -35,12 +37,12 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
     # the first version is whole, whatever is kept of the others
     held = s["size"] + (s["versions"] - 1) * written(s)
     metrics = {
-        "data_stored": Estimate.exact(held, "B", (), f"{s['versions']:,} versions"),
-        "data_per_day": Estimate.exact(written(s) * (len(stores) + len(copies)) * _DAY / s["every"], "B"),
-        "versions_per_day": Estimate.exact(_DAY / s["every"], "1"),
+        "data_stored": Estimate.exact(held, "B", _SOURCES, f"{s['versions']:,} versions"),
+        "data_per_day": Estimate.exact(written(s) * (len(stores) + len(copies)) * _DAY / s["every"], "B", _SOURCES),
+        "versions_per_day": Estimate.exact(_DAY / s["every"], "1", (), "at the cadence"),
     }
     if len(copies):
-        metrics["data_copied"] = Estimate.exact(held * len(copies), "B", (), f"in {len(copies):,} stores")
+        metrics["data_copied"] = Estimate.exact(held * len(copies), "B", _SOURCES, f"in {len(copies):,} stores")
     findings = list(found.findings)
     capacity = {p: size for p in (*stores.tolist(), *copies.tolist()) if (size := number(network, p, "capacity"))}
     if capacity:
