@@ -1,4 +1,4 @@
-"""The part of a model that sees: its dimensions, and the tokens and arithmetic of an image."""
+"""Vision encoder of a model: its dimensions, and the tokens and arithmetic of an image."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INNER: Final = ("intermediate_size", "vt_intermediate_size")
 
 @dataclass(frozen=True, slots=True)
 class VisionTower:
-    """The part of a model that sees.
+    """The vision encoder of a model.
 
     Parameters
     ----------

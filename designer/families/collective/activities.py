@@ -82,7 +82,7 @@ def activity_of(network: Network, hops: Hops) -> Activity:
     """What hops get on a network: one rate for all, so the tightest resource gives it."""
     first = hops.first
     capacity = network.capacity_of(first)
-    level = capacity * _calibrated(network)[network.net.link_def[network.links_of(first)]]
+    level = capacity * _calibrated_shares(network)[network.net.link_def[network.links_of(first)]]
     level = level / hops.usage
     rate = float(level.min())
     binds = level <= rate * (1 + TIE_TOLERANCE)
@@ -113,7 +113,10 @@ def _edge(network: Network, hops: Hops, capacity: Float) -> tuple[EdgeRate, Int,
     rates = 2 * network.class_rate[network.arrays.rate_class[links]]
     ends: list[float] = []
     binds, by_links = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    taken, taken_both = _taken(network, hops.cells, definition), _taken(network, hops.two_way_cells, of_link)
+    taken, taken_both = (
+        _shares_taken(network, hops.cells, definition),
+        _shares_taken(network, hops.two_way_cells, of_link),
+    )
     for k, end in enumerate(_ENDS):
         level = capacity / taken[k]
         both = np.empty(0)
@@ -128,7 +131,7 @@ def _edge(network: Network, hops: Hops, capacity: Float) -> tuple[EdgeRate, Int,
     return EdgeRate(*ends), binds, by_links
 
 
-def _taken(network: Network, cells: Cells, definition: Int) -> Float:
+def _shares_taken(network: Network, cells: Cells, definition: Int) -> Float:
     """What is taken of each row by all kinds of hops together, at what they achieve of its definition.
 
     Returns
@@ -150,7 +153,7 @@ def _taken(network: Network, cells: Cells, definition: Int) -> Float:
 
 
 @memo(most=NETWORKS_LIMIT)
-def _calibrated(network: Network) -> Float:
+def _calibrated_shares(network: Network) -> Float:
     """Share of links that collectives were measured to get, 1 where nothing was measured. : (n_link_defs,)"""
     whole = Constant(1, 1, 1, "", Status.DERIVED)
     return np.array(of_each(lambda d: derated(whole, d.attributes, "collective").value, network.net.link_defs))

@@ -185,10 +185,10 @@ def asked_group(network: Network, operation: Collective, place: str, running: Co
             remedy="choose a larger group",
         )
     guest, stated = guest_of(network, parts, operation.machines, Work.COPYING, place, running)
-    group = _routed(network_for(network, guest), parts, operation, place)
+    group = _routed_group(network_for(network, guest), parts, operation, place)
     whole = None
     if guest is not None and guest.nics:
-        whole = _routed(network_for(network, guest, nics=False), parts, operation, place)
+        whole = _routed_group(network_for(network, guest, nics=False), parts, operation, place)
     return AskedGroup(group, guest, stated, whole)
 
 
@@ -198,7 +198,7 @@ def _group(network: Network, parts: bytes, place: str) -> Communicator:
     return make_communicator(network, np.frombuffer(parts, dtype=np.int64), place)
 
 
-def _routed(network: Network, parts: npt.NDArray[np.int64], operation: Collective, place: str) -> Communicator:
+def _routed_group(network: Network, parts: npt.NDArray[np.int64], operation: Collective, place: str) -> Communicator:
     group = _group(network, parts.astype(np.int64).tobytes(), place)
     if operation.collective == CollectiveKind.ALL_TO_ALL:
         group = group.exchanging()

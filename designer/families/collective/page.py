@@ -13,7 +13,7 @@ def _headline(answer: Answer) -> str:
     return f"{text}, {answer.text('bus_bandwidth')} bus bandwidth." if answer.metric("bus_bandwidth") else f"{text}."
 
 
-def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
+def _time_stacks(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
     stacks = tuple(stack_of(answer, step, "One collective") for step in answer.result.steps if step.parts)
     return ("Where the time goes", stacks) if stacks else ("", ())
 
@@ -23,5 +23,5 @@ def _changes(answer: Answer) -> tuple[Change, ...]:
 
 
 FAMILY = Family(
-    ("collective",), _headline, ("communication_time", "bus_bandwidth", "algorithm_bandwidth"), _where, _changes
+    ("collective",), _headline, ("communication_time", "bus_bandwidth", "algorithm_bandwidth"), _time_stacks, _changes
 )

@@ -90,7 +90,7 @@ ROUTED_LIMIT: Final = 8_000_000
 
 
 @memo(most=STRUCTURES_LIMIT)
-def _kept(_structure: Structure) -> Store[RoutedGroups]:
+def _group_store(_structure: Structure) -> Store[RoutedGroups]:
     return Store(ROUTED_LIMIT)
 
 
@@ -101,7 +101,7 @@ def _kept_shapes(_structure: Structure) -> Store[list[int]]:
 
 def routed_groups(network: Network, groups: Int, place: str, what: str) -> RoutedGroups:
     """Groups routed; kept for networks connected in the same way."""
-    kept = _kept(structure_of(network))
+    kept = _group_store(structure_of(network))
     key = digest(groups.ravel()) + stops_key(network) + f"{groups.shape[1]};{what}".encode()
     known = kept.get(key)
     found = known.on(network, place) if known is not None else None

@@ -17,7 +17,7 @@ def _headline(answer: Answer) -> str:
     return f"Reacts in {answer.text('reaction_time')}, {pace}."
 
 
-def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
+def _time_stacks(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
     whole = answer.value("reaction_time")
     parts = [(title, answer.value(name)) for name, title in _STRETCHES if answer.metric(name) is not None]
     rest = whole - sum(seconds for _, seconds in parts)
@@ -37,6 +37,6 @@ FAMILY = Family(
     ("control",),
     _headline,
     ("reaction_time", "loops_per_second", "decide_time", "sense_time", "command_time"),
-    _where,
+    _time_stacks,
     _changes,
 )

@@ -323,7 +323,7 @@ _LEAST: Final = "no order of these moves to the hosts chosen takes less; other h
 GAP_TOLERANCE: Final = 0.005
 
 
-def _least(moves: Moves) -> float:
+def _lower_bound(moves: Moves) -> float:
     """The time that no order of the moves, to the hosts chosen, stays below [s]; 0 where one machine alone moves."""
     if len(moves.moved) < 2:
         return 0.0
@@ -357,7 +357,7 @@ def metrics(moves: Moves, name: str = "migration_time") -> Mapping[str, Estimate
     if moved:
         # no time is stated for what does not happen
         sources = makespan.sources or SCHEDULE_SOURCES
-        bound = _least(moves)
+        bound = _lower_bound(moves)
         if bound > 0:
             gap = makespan.value / bound - 1
             note += f", {gap:.0%} above" if gap > GAP_TOLERANCE else ","

@@ -129,7 +129,7 @@ class _Tasks:
     def of(self, going: Going) -> _Machine:
         """The tasks of a machine."""
         if going.cold:
-            return _Machine(self._wait(COLD, "cold moves", _known(COLD_TIME)))
+            return _Machine(self._wait(COLD, "cold moves", _known_time(COLD_TIME)))
         name, planned = going.name, self._plan.planned[going.name]
         kvm = going.release == KVM
         of = "KVM migrations" if kvm else "vMotion"
@@ -140,14 +140,18 @@ class _Tasks:
         rate = self._plan.model.spread(going)
         group, band = f"rate of {of}", (1 / rate[1], 1 / rate[0])
         memory, sources = self._plan.model.transfers[name], (BANDWIDTH_SPREAD.source,)
-        live = self._sent(memory, group, band, sources, traced)
-        still = self._sent(memory, group, band, sources, stopped) if runs else live
+        live = self._transfer_byte(memory, group, band, sources, traced)
+        still = self._transfer_byte(memory, group, band, sources, stopped) if runs else live
         early = late = start = None
         if planned.device is not None:
             transfer, spread = self._plan.model.devices[name], planned.device.spread
             known = planned.stun.sources if planned.stun is not None else ()
-            late = self._sent(transfer, "state of devices", spread, known, stopped)
-            early = self._sent(transfer, "state of devices", spread, known, traced) if planned.device.before else None
+            late = self._transfer_byte(transfer, "state of devices", spread, known, stopped)
+            early = (
+                self._transfer_byte(transfer, "state of devices", spread, known, traced)
+                if planned.device.before
+                else None
+            )
             start = self._wait(DEVICES, "state of devices", Estimate(1.0, *spread, "s", known), stopped)
         scan = None
         if kvm:
@@ -172,7 +176,9 @@ class _Tasks:
             self._waits[key] = Priced(replace(cost, speeds=speeds))
         return self._waits[key]
 
-    def _sent(self, transfer: int, group: str, band: _Ends, sources: tuple[str, ...], speeds: _Speeds) -> Priced:
+    def _transfer_byte(
+        self, transfer: int, group: str, band: _Ends, sources: tuple[str, ...], speeds: _Speeds
+    ) -> Priced:
         """A byte of a transfer."""
         paths = self._plan.model.migration_paths
         entries, usage = paths.entries(transfer)
@@ -198,7 +204,7 @@ class _Tasks:
         )
 
 
-def _known(time: Constant) -> Estimate:
+def _known_time(time: Constant) -> Estimate:
     return Estimate(time.value, time.low, time.high, "s", (time.source,))
 
 
@@ -259,12 +265,15 @@ class _Moves:
         if what == "again":
             return ()
         try:
-            return [self._short(self._under_way[name].send(now / self._part))]
+            return [self._part_done(self._under_way[name].send(now / self._part))]
         except StopIteration:
             again = self._machines[name].again if name in self._running else None
-            return [*([Item(again, f"again {name}")] if again is not None else []), *self._arrived(self._going[name])]
+            return [
+                *([Item(again, f"again {name}")] if again is not None else []),
+                *self._finish_move(self._going[name]),
+            ]
 
-    def _moved(self, name: str) -> Generator[Item, float, None]:
+    def _move_machine(self, name: str) -> Generator[Item, float, None]:
         """All that a machine does, in order; what is sent back is the time at which each ended [s]."""
         mine, going = self._machines[name], self._going[name]
         if going.cold:
@@ -285,8 +294,8 @@ class _Moves:
             sent += more
             if now <= began:
                 break
-            trip = self._at(going, sent / (now - began))
-            paused = self._paused(trip, sent / (now - began)) if name in self._running else 0.0
+            trip = self._migration_at(going, sent / (now - began))
+            paused = self._bytes_while_paused(trip, sent / (now - began)) if name in self._running else 0.0
             more = (trip.memory if trip.arrives and math.isfinite(trip.memory) else 0.0) - sent - paused
             if more <= sent * ENOUGH_TOLERANCE:
                 break
@@ -300,16 +309,16 @@ class _Moves:
             yield Item(mine.start, f"stun {name}", 2, planned.device.start)
         yield Item(mine.resume, f"resume {name}", 0, planned.resume.value)
 
-    def _short(self, item: Item) -> Item:
+    def _part_done(self, item: Item) -> Item:
         """The part of an item that is done."""
         item.scale *= self._part
         return item
 
-    def _at(self, going: Going, rate: float) -> MigrationEstimate:
+    def _migration_at(self, going: Going, rate: float) -> MigrationEstimate:
         """The migration of a machine at a rate [B/s]."""
         return self._model.migration(going, rate, self._dirty, self._scan, self._filled)
 
-    def _paused(self, trip: MigrationEstimate, rate: float) -> float:
+    def _bytes_while_paused(self, trip: MigrationEstimate, rate: float) -> float:
         """Bytes of its memory that a machine sends while it is paused at a rate [B/s]."""
         stun = trip.stun.value if trip.stun is not None else 0.0
         return max(0.0, trip.downtime.value - trip.resume.value - stun) * rate if trip.arrives else 0.0
@@ -319,7 +328,7 @@ class _Moves:
         queued = [each.name for queue in self._waiting.values() for each in queue]
         return f"{', '.join(queued[:4])} wait to be admitted" if queued else ""
 
-    def _arrived(self, going: Going) -> list[Item]:
+    def _finish_move(self, going: Going) -> list[Item]:
         ends = (going.placed.host.path, going.there.host.path)
         self._busy.subtract(ends)
         if going.serial:
@@ -346,8 +355,8 @@ class _Moves:
                 self._busy.update(ends)
                 if each.serial:
                     self._alone |= set(ends)
-                self._under_way[each.name] = self._moved(each.name)
-                found.append(self._short(next(self._under_way[each.name])))
+                self._under_way[each.name] = self._move_machine(each.name)
+                found.append(self._part_done(next(self._under_way[each.name])))
             self._waiting[source] = rest
         return found
 

@@ -170,7 +170,7 @@ class MigrationModel:
         tried: list[tuple[str, MigrationModel, Going]] = []
         if going.release == KVM and not migration.converges:
             for title, more in (("auto-converge", {"auto_converge": True}), ("post-copy", {"post_copy": True})):
-                tried.append((title, self._under(kvm=replace(self.conditions.kvm, **more)), going))
+                tried.append((title, self._with_conditions(kvm=replace(self.conditions.kvm, **more)), going))
         elif going.release != KVM and migration.converges:
             newest = Release.V9_0.value
             if going.release != newest:
@@ -179,7 +179,7 @@ class MigrationModel:
             Alternative(title, found) for title, model, each in tried if (found := model.migration(each, rate)).arrives
         )
 
-    def _under(self, **changes: Any) -> MigrationModel:
+    def _with_conditions(self, **changes: Any) -> MigrationModel:
         twin = copy.copy(self)
         twin.conditions = replace(self.conditions, **changes)
         return twin

@@ -176,8 +176,8 @@ def vmotion_estimate(
     memory = filled_of(placed.vm) or memory_of(placed.vm)
     loads = framebuffers(placed)
     if not loads:
-        plain = _precopied(memory, given, dirty, dirtying.working_set)
-        return _with_disks(_of(plain, plain, _known(SETUP_TIME), _known(RESUME_TIME)), disks, rate)
+        plain = _cached_precopy(memory, given, dirty, dirtying.working_set)
+        return _with_disks(_with_guest(plain, plain, _known_time(SETUP_TIME), _known_time(RESUME_TIME)), disks, rate)
     done = vgpu_migration(
         loads,
         memory,
@@ -201,12 +201,12 @@ def vmotion_estimate(
         stun.limited_by,
         (stun.stun.low / stun.stun.value, stun.stun.high / stun.stun.value),
     )
-    migration = _of(done, done.memory, _known(SETUP_TIME), _known(RESUME_TIME), stun.stun, device)
+    migration = _with_guest(done, done.memory, _known_time(SETUP_TIME), _known_time(RESUME_TIME), stun.stun, device)
     return _with_disks(migration, disks, rate)
 
 
 @lru_cache(maxsize=_PRECOPIES_LIMIT)
-def _precopied(memory: Bytes, rate: BytesPerSecond, dirty: BytesPerSecond, working_set: Bytes | None) -> Outcome:
+def _cached_precopy(memory: Bytes, rate: BytesPerSecond, dirty: BytesPerSecond, working_set: Bytes | None) -> Outcome:
     """Pre-copy of machines that are equivalent, which runs ask for again and again."""
     return vmotion_precopy(memory, rate, dirty, working_set=working_set)
 
@@ -233,11 +233,11 @@ def _with_disks(migration: MigrationEstimate, disks: float, rate: float) -> Migr
     )
 
 
-def _known(time: Constant) -> Estimate:
+def _known_time(time: Constant) -> Estimate:
     return Estimate(time.value, time.low, time.high, "s", (time.source,))
 
 
-def _of(
+def _with_guest(
     done: Outcome | VgpuMigration,
     guest: Outcome,
     setup: Estimate,
@@ -331,8 +331,8 @@ def kvm_estimate(
         setup_time=pinning_time(memory) if pinned else None,
         bandwidth_band=moved.guest,
     )
-    setup = pinning_time(memory) if pinned else _known(KVM_SETUP)
-    migration = _of(done, done, setup, _known(KVM_SWITCHOVER))
+    setup = pinning_time(memory) if pinned else _known_time(KVM_SETUP)
+    migration = _with_guest(done, done, setup, _known_time(KVM_SWITCHOVER))
     if pause is not None:
         time, lanes = pause.pause, settings.channels if settings.multifd_devices else 1
         link = min(moved.link_rate.value, drawn, lanes * CHANNEL_QEMU.value)

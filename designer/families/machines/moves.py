@@ -99,11 +99,11 @@ def neighbours(prices: Prices, ids: Sequence[str], place: str) -> list[Neighbour
             raise AnalysisError(
                 f"{workload_id!r} is no steady traffic", place=at, remedy="name transfers, training or served models"
             )
-        found.append(_running(prices, replace(program, name=spec.id), title, where))
+        found.append(_running_neighbour(prices, replace(program, name=spec.id), title, where))
     return found
 
 
-def _running(prices: Prices, program: Program, title: str, place: str) -> Neighbour:
+def _running_neighbour(prices: Prices, program: Program, title: str, place: str) -> Neighbour:
     period = math.inf
     if program.first(Infer) is not None:
         # samples come at random: as many as state their mean are a period
@@ -221,11 +221,13 @@ def moves_of(
         mine = _job(plan, operation, job, name)
         found = answer(prices, mine, explained=explained, cancelled=cancelled)
         binding, after = found.bottlenecks(_program(mine))
-        return Moves(plan, _moved(found.run, plan, job, 1.0), found.metrics[name], found.run, 1.0, binding, after)
+        return Moves(
+            plan, _moved_machines(found.run, plan, job, 1.0), found.metrics[name], found.run, 1.0, binding, after
+        )
     alone = answer(prices, _job(plan, operation, job, name), bands=False, explained=False, cancelled=cancelled)
     period = max((each.period for each in background if math.isfinite(each.period)), default=math.inf)
     part = min(1.0, PERIODS_LIMIT * period / alone.metrics[name].value)
-    mine, jobs = _job(plan, operation, job, name, part), _weighed(prices, plan, background)
+    mine, jobs = _job(plan, operation, job, name, part), _weigh_neighbours(prices, plan, background)
     found = answer(prices, mine, neighbours=jobs, explained=explained, cancelled=cancelled)
     time, run = _at_any_moment(prices, mine, jobs, found.metrics[name], period, cancelled), found.run
     binding, after = found.bottlenecks(_program(mine))
@@ -233,7 +235,7 @@ def moves_of(
         kept(each, play(prices, [at], until=run.end, cancelled=cancelled), run)
         for each, at in zip(background, jobs, strict=True)
     )
-    return Moves(plan, _moved(run, plan, job, part), time.scaled(1 / part), run, part, binding, after, others)
+    return Moves(plan, _moved_machines(run, plan, job, part), time.scaled(1 / part), run, part, binding, after, others)
 
 
 def _job(plan: Departures, operation: Migration, job: str, name: str, part: float = 1.0) -> Job:
@@ -249,7 +251,7 @@ def _program(job: Job) -> Program:
     return job.program
 
 
-def _weighed(prices: Prices, plan: Departures, background: Sequence[Neighbour]) -> list[Job]:
+def _weigh_neighbours(prices: Prices, plan: Departures, background: Sequence[Neighbour]) -> list[Job]:
     """Jobs of neighbours, which divide the shares of their class."""
     shares, jobs = plan.model.conditions.shares, [each.job for each in background]
     if not shares.others:
@@ -276,7 +278,7 @@ def _at_any_moment(
     return replace(time, value=mean, low=min(mean, min(times) * low), high=max(mean, max(times) * high))
 
 
-def _moved(run: Run, plan: Departures, job: str, part: float) -> tuple[Moved, ...]:
+def _moved_machines(run: Run, plan: Departures, job: str, part: float) -> tuple[Moved, ...]:
     """Each machine as it moved in a run."""
     tasks: dict[str, list[TaskRun]] = {}
     for task in run.tasks:

@@ -31,7 +31,7 @@ def _headline(answer: Answer) -> str:
     return f"{head}."
 
 
-def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
+def _time_stacks(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
     table = next((t for t in answer.result.tables.values() if any(c.name == "time" for c in t.columns)), None)
     time = answer.metric("evacuation_time")
     if table is None or time is None:
@@ -83,7 +83,7 @@ FAMILY = Family(
         "rate",
         "least_time_possible",
     ),
-    _where,
+    _time_stacks,
     _changes,
     _state,
 )

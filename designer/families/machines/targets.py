@@ -64,7 +64,7 @@ def choose_targets(
         shape = f"{1 / (1 + taken):.6f} {shape_of(placed.vm)}"
         guests.append(Guest(name, placed.host.path, memory, placed.vm.vcpus, shape))
     free = [
-        FreeCapacity(free_capacity.host.path, free_capacity.memory, _whole(free_capacity.cpus))
+        FreeCapacity(free_capacity.host.path, free_capacity.memory, _whole_cpus(free_capacity.cpus))
         for free_capacity in free_capacities
     ]
     found = evacuation_targets(guests, free, search.fits)
@@ -78,7 +78,7 @@ def choose_targets(
     return going, staying
 
 
-def _whole(cpus: float) -> int:
+def _whole_cpus(cpus: float) -> int:
     return int(cpus) if cpus != float("inf") else 2**30
 
 

@@ -95,7 +95,7 @@ class Users:
 def users_of(network: Network, operation: Migration, moves: Moves, question: Question) -> Users:
     """What users feel of moves, by served model that runs in a machine that moves; nobody where none does."""
     moved = {each.going.name for each in moves.moved if each.migration is not None}
-    served = _served(network, moved) if moved else {}
+    served = _served_models(network, moved) if moved else {}
     if not served:
         return Users((), ())
     begin = BEFORE.value
@@ -126,7 +126,7 @@ def _job(name: str, task: Serve | Migrate, start: float) -> Job:
     return job_of(Program(name, (Step("work", task),), start=start), f"workloads.{name}")
 
 
-def _served(network: Network, moved: Collection[str]) -> dict[str, Serving]:
+def _served_models(network: Network, moved: Collection[str]) -> dict[str, Serving]:
     """Served models that run in some machines, by workload."""
     found: dict[str, Serving] = {}
     for spec in network.design.workloads.values():

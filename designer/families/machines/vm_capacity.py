@@ -69,7 +69,7 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
         shapes = tuple((name, float(more), ", ".join(hosts) or None) for name, more, hosts in profiles)
         columns = (Column("profile"), Column("more", "1"), Column("on"))
         tables["profiles"] = Table("More machines with one virtual GPU of another size", columns, shapes)
-    if (stranded := _stranded(placement)) is not None:
+    if (stranded := _stranded_memory(placement)) is not None:
         tables["stranded"] = stranded
     tables["spare"], findings = _spare(placement, release)
     reason = next(iter(found.reasons.values()), "there is no host")
@@ -107,7 +107,7 @@ def _needs(vm: VirtualMachine, placed: Placed) -> Table:
     return Table(f"What {vm.label} needs", (Column("setting"), Column("value")), tuple(rows))
 
 
-def _stranded(placement: Placement) -> Table | None:
+def _stranded_memory(placement: Placement) -> Table | None:
     """Frame buffer of shared GPUs that no further virtual GPU can use; None where machines share none."""
     gpus = [gpu for free_capacity in placement.free_capacities.values() for gpu in free_capacity.gpus]
     rows = tuple(
@@ -216,7 +216,7 @@ def spare_for_failures(placement: Placement, release: str = "") -> list[Failure]
     """For each host with machines, whether the others have room for them, shape by shape; largest GPU shares first."""
     found: list[Failure] = []
     for path in placement.free_capacities:
-        down = sorted(placement.on(path), key=lambda p: (-_taken(p), -memory_of(p.vm), p.vm.id))
+        down = sorted(placement.on(path), key=lambda p: (-_memory_shares(p), -memory_of(p.vm), p.vm.id))
         if not down:
             continue
         free_capacities = {
@@ -230,7 +230,7 @@ def spare_for_failures(placement: Placement, release: str = "") -> list[Failure]
     return found
 
 
-def _taken(placed: Placed) -> float:
+def _memory_shares(placed: Placed) -> float:
     return sum(device.memory_share for device in placed.devices if device.gpu is not None)
 
 
@@ -292,11 +292,11 @@ def stranded_memory(gpus: Sequence[GpuFreeCapacity]) -> Mapping[str, StrandedMem
             continue
         if each.mode is Mode.MIXED_SIZE and kind.id not in worst:
             worst[kind.id] = stranded_worst(kind.regions, _starts(kind)) / kind.regions
-        found[each.gpu.path] = _of(each, kind, worst.get(kind.id) if each.mode is Mode.MIXED_SIZE else None)
+        found[each.gpu.path] = _stranded_of(each, kind, worst.get(kind.id) if each.mode is Mode.MIXED_SIZE else None)
     return found
 
 
-def _of(gpu: GpuFreeCapacity, kind: VgpuType, worst: float | None) -> StrandedMemory:
+def _stranded_of(gpu: GpuFreeCapacity, kind: VgpuType, worst: float | None) -> StrandedMemory:
     memory = gpu.gpu.memory
     if gpu.mode is Mode.MIG:
         lost = mig_stranded(kind, gpu.residents)

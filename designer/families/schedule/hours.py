@@ -63,7 +63,9 @@ def read_timetable(text: str, place: str = "timetable") -> tuple[Entry, ...]:
         if when.strip() == REST:
             found.append(Entry(ids))
             continue
-        found.append(Entry(ids, _joined([span for each in when.split(",") for span in _spans(each.strip(), place)])))
+        found.append(
+            Entry(ids, _join_spans([span for each in when.split(",") for span in _spans(each.strip(), place)]))
+        )
     if not found:
         raise AnalysisError("the timetable is empty", place=place, remedy=_REMEDY)
     return tuple(found)
@@ -103,7 +105,7 @@ def _days(text: str, place: str) -> list[int]:
     return [(begin + k) % len(DAYS) for k in range((DAYS.index(last or first) - begin) % len(DAYS) + 1)]
 
 
-def _joined(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def _join_spans(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Spans in order, those that touch as one."""
     found: list[tuple[int, int]] = []
     for begin, end in sorted(spans):

@@ -17,7 +17,7 @@ def _headline(answer: Answer) -> str:
     return f"{text}, in the mean {answer.text(rate)}." if rate else f"{text}."
 
 
-def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
+def _share_stacks(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
     parts = sorted(((title, answer.value(name)) for name, title in _PARTS), key=lambda part: -part[1])
     shares = tuple(Share(title, numbers.percent(share), share) for title, share in parts if share > 0)
     return "Who has the accelerators", (Stack("All hours", "100%", shares),)
@@ -32,6 +32,6 @@ FAMILY = Family(
     ("schedule",),
     _headline,
     ("hours_computing", *_RATES, "hours_unused", "switch_time", "mean_power", "peak_power", "energy_per_day"),
-    _where,
+    _share_stacks,
     _changes,
 )

@@ -150,7 +150,7 @@ def answered(
         *unused(asked),
         *counted(asked.load),
         *drafting(served, running),
-        *_kept(served, found, limits),
+        *_limit_findings(served, found, limits),
         *more(served, binding),
     )
     return Answered(served, found, binding, after, findings, front, steps, leg)
@@ -170,7 +170,7 @@ def leg_of(network: Network, asked: Serving, place: str) -> Leg | None:
     return network_leg(network, asked.origin, parts, asked.request, asked.reply, place)
 
 
-def _kept(served: Served, found: Mapping[str, Estimate], limits: Limits) -> list[Finding]:
+def _limit_findings(served: Served, found: Mapping[str, Estimate], limits: Limits) -> list[Finding]:
     """Limits that do not hold, and whether more replicas would help."""
     share = limits.percentile
     asked = (
@@ -200,7 +200,7 @@ def alone(served: Served) -> tuple[float, float, float]:
     prompt, output = float(np.mean(requests.prompt)), float(np.mean(requests.output))
     found = float(np.mean(requests.cached)) if requests.cached else 0.0
     reading = served.prompts or placement
-    first = reading.release.overheads.path + placement.fetch + _reading(reading, prompt, found)
+    first = reading.release.overheads.path + placement.fetch + _prompt_time(reading, prompt, found)
     steps = placement.timed
     if served.pull is not None:
         # the engine that answers computes the last token of the prompt again
@@ -209,7 +209,7 @@ def alone(served: Served) -> tuple[float, float, float]:
     return first, token, first + token * max(0.0, output - 1)
 
 
-def _reading(placement: Placement, prompt: float, found: float) -> float:
+def _prompt_time(placement: Placement, prompt: float, found: float) -> float:
     """All of a prompt but for what is found in caches, in steps as long as the budget lets them be [s]."""
     left, done, time = max(1, round(prompt - found)), found, 0.0
     while left > 0:

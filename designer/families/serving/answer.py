@@ -281,16 +281,18 @@ def _loads(served: Served, rate: float) -> tuple[Float, Float]:
     n = 2 * served.placement.network.net.n_links
     load, busy = np.zeros(n), np.zeros(n)
     for placement, phase in placed_phases(served):
-        for each, times in _joined(served, placement, phase, rate):
+        for each, times in _loads_while_joining(served, placement, phase, rate):
             load += times * each.load
             busy += times * each.utilization
-    for each in _carried(served, rate):
+    for each in _key_value_traffic(served, rate):
         load += each.load
         busy += each.utilization
     return load, np.minimum(busy, 1.0)
 
 
-def _joined(served: Served, placement: Placement, phase: Phase, rate: float) -> list[tuple[ChannelLoads, float]]:
+def _loads_while_joining(
+    served: Served, placement: Placement, phase: Phase, rate: float
+) -> list[tuple[ChannelLoads, float]]:
     """Loads while each kind of joining runs, and the share of time in which it does [1]."""
     group, split, shape = placement.group, placement.split, placement.shape
     if group is None:
@@ -321,7 +323,7 @@ def _joined(served: Served, placement: Placement, phase: Phase, rate: float) -> 
     return found
 
 
-def _carried(served: Served, rate: float) -> list[ChannelLoads]:
+def _key_value_traffic(served: Served, rate: float) -> list[ChannelLoads]:
     """Keys and values: every device of an engine takes its part of each request that comes to it."""
     replicas = len(served.placement.replicas)
     found: list[ChannelLoads] = []

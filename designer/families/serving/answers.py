@@ -356,7 +356,7 @@ def most_of(
     engine = placement.scheduling, placement.capacity, path_of(placement), slowed, *drafting
     rate = _PROBED(
         (placement.steps, engine, tuple(fitting[:count]), count),
-        lambda: _probed(placement, fitting, count, slowed, together, cancelled),
+        lambda: _probe_rate(placement, fitting, count, slowed, together, cancelled),
     )
     fast, slow = factors_of(placement, spread)
     return rate, rate / fast, rate / slow
@@ -367,7 +367,7 @@ _PROBED_LIMIT: Final = 32
 _PROBED: Final = Interned[float](_PROBED_LIMIT)
 
 
-def _probed(
+def _probe_rate(
     placement: Placement,
     fitting: Sequence[tuple[int, int, int]],
     count: int,

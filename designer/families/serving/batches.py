@@ -243,7 +243,18 @@ def place_instances(network: Network, asked: Inference, place: str) -> Placed:
     # what samples take on the links is in `path`
     leg = network_leg(network, asked.origin, parts, 0.0, asked.reply, place)
     own = leg.brings(path.size) if leg is not None and path is not None else (0.0, 0.0, 0.0)
-    return Placed(network, asked, parts, cut, work, path, _timed(cut.device, work, asked.precision), findings, leg, own)
+    return Placed(
+        network,
+        asked,
+        parts,
+        cut,
+        work,
+        path,
+        _batch_compute_time(cut.device, work, asked.precision),
+        findings,
+        leg,
+        own,
+    )
 
 
 def _frames(network: Network, asked: Inference, place: str) -> float:
@@ -308,7 +319,7 @@ def answered_in_batches(
     # as estimated, then computing and input both at the fast and at the slow end
     ends = range(len(("value", "low", "high")))
     occupied = whole if asked.scenario in ONE_BY_ONE else time
-    most = [_most(asked, instances, cut, lambda n, end=end: occupied(n, end)) for end in ends]
+    most = [_peak_rate(asked, instances, cut, lambda n, end=end: occupied(n, end)) for end in ends]
     found = _exact(instances, devices)
     if placed.leg is not None:
         found["network_time"] = placed.leg.time
@@ -329,7 +340,7 @@ def answered_in_batches(
         ]
         found |= _answers(placed, runs, rate)
         found |= _watts(cut, work, runs[0], devices, found["samples_per_second"].value)
-        findings += _kept(asked, found)
+        findings += _limit_findings(asked, found)
     if asked.scenario == "video":
         found["streams"] = _estimate([m / asked.frames for m in most], "1", "streams whose frames all get through")
     pace = found["samples_per_second"].value / devices
@@ -391,7 +402,7 @@ def _parts_of(device: Device, work: Work, precision: str) -> Callable[[int], tup
     )
 
 
-def _timed(device: Device, work: Work, precision: str) -> Callable[[int], float]:
+def _batch_compute_time(device: Device, work: Work, precision: str) -> Callable[[int], float]:
     """Computing time of a batch of so many samples [s]."""
     parts = _parts_of(device, work, precision)
     if work.rates is not None:
@@ -478,7 +489,7 @@ def _memory(work: Work, size: int, cut: Slice) -> Estimate:
     return Estimate.over(ends, "B", SOURCES, f"weights, and values of a batch of {size}")
 
 
-def _most(asked: Inference, instances: int, cut: Slice, time: Callable[[int], float]) -> float:
+def _peak_rate(asked: Inference, instances: int, cut: Slice, time: Callable[[int], float]) -> float:
     """Samples a second that all instances answer at all [1/s]."""
     slowed = time_slicing(cut.turns, Ratio(1.0), Seconds(cut.turn)) if cut.turns > 1 else 1.0
     sizes = {1, asked.batch, *(2**k for k in range(asked.batch.bit_length()))}
@@ -582,7 +593,7 @@ def _answers(placed: Placed, runs: list[BatchRun], rate: float) -> dict[str, Est
     return leg.added_to(found) if leg is not None else found
 
 
-def _kept(asked: Inference, found: Mapping[str, Estimate]) -> list[Finding]:
+def _limit_findings(asked: Inference, found: Mapping[str, Estimate]) -> list[Finding]:
     limit = asked.limit or (1 / asked.frames if asked.scenario == "video" else 0.0)
     if not limit:
         return []

@@ -13,13 +13,17 @@ from designer.sources import Constant, Status
 from designer.units import Ratio
 
 
-def _least(value: float, status: Status, script: str) -> Constant:
+def _script_constant(value: float, status: Status, script: str) -> Constant:
     return Constant(value, value, value, "benchmark-scripts", status, "1", script)
 
 
 #: shortest length over the nominal one, where lengths are even between the two
-_INFERENCEX: Final = _least(0.8, Status.PRIMARY, "RANDOM_RANGE_RATIO 0.8 of its workflows, lengths from there to 1")
-_SGLANG: Final = _least(0.0, Status.PRIMARY, "random-range-ratio 0.0: even from 1 token to the nominal length")
+_INFERENCEX: Final = _script_constant(
+    0.8, Status.PRIMARY, "RANDOM_RANGE_RATIO 0.8 of its workflows, lengths from there to 1"
+)
+_SGLANG: Final = _script_constant(
+    0.0, Status.PRIMARY, "random-range-ratio 0.0: even from 1 token to the nominal length"
+)
 
 
 @dataclass(frozen=True, slots=True)

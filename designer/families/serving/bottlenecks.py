@@ -92,7 +92,7 @@ def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottlenec
     now: list[Bottleneck] = list(_full(served))
     then: list[Bottleneck] = []
     now += handing_over(served)
-    now += _fetching(served)
+    now += _fetch_bottleneck(served)
     steps: list[Step] = []
     for placement, phase in placed_phases(served):
         binding, after, step = step_account(placement, phase)
@@ -102,7 +102,7 @@ def bottlenecks(served: Served) -> tuple[tuple[Bottleneck, ...], tuple[Bottlenec
         then += after
     if not served.runs and served.prompts is None:
         # what holds requests back binds where it brings more than what makes steps shorter
-        crowded = _crowded(served)
+        crowded = _room_bottleneck(served)
         best = max((b.gain or 1.0 for b in now), default=1.0)
         now = [*(b for b in crowded if (b.gain or 1.0) >= best), *now]
         then += [b for b in crowded if b not in now]
@@ -135,7 +135,7 @@ def handing_over(served: Served) -> list[Bottleneck]:
     return first_of(pull.together.binding, why, min(2.0, served.room) if held else None)
 
 
-def _fetching(served: Served) -> list[Bottleneck]:
+def _fetch_bottleneck(served: Served) -> list[Bottleneck]:
     """The way from beyond the GPU, where it is nearly all in use or a good part of the first token."""
     tier = served.tier
     if tier is None or not served.runs:
@@ -181,7 +181,7 @@ def _full(served: Served) -> Sequence[Bottleneck]:
     return ()
 
 
-def _crowded(served: Served) -> Sequence[Bottleneck]:
+def _room_bottleneck(served: Served) -> Sequence[Bottleneck]:
     """Of an engine that cannot take its load: room or slots, where twice as many requests at once answer more."""
     placement, requests = served.placement, served.sent.requests
     scheduling, together = placement.scheduling, at_once(placement, requests)
@@ -240,7 +240,7 @@ def _longest(*parts: Spelled | float) -> Spelled:
     return Spelled(Longest(tuple(_time(part) for part in parts)))
 
 
-def _least(*parts: Spelled | float) -> Spelled:
+def _minimum(*parts: Spelled | float) -> Spelled:
     return Spelled(Least(tuple(_time(part) for part in parts)))
 
 
@@ -260,7 +260,7 @@ class ResourceTerms(Terms):
         self._engine = Bottleneck("limit", "engine", f"{title}, overhead", "the engine's own work in every step")
 
     longest = staticmethod(_longest)
-    least = staticmethod(_least)
+    least = staticmethod(_minimum)
 
     def arithmetic(self, seconds: float) -> Spelled:
         return Spelled(Term(self._arithmetic, seconds))

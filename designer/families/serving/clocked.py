@@ -156,23 +156,23 @@ class Engines:
         """Weights are loaded, or the first requests are looked at."""
         self._begin = self._last = now
         fetches = bool(self._fetches)
-        sent = self._sent()
+        sent = self._send_next()
         # a client that has its answer asks at once: what it fetches then begins with the end of a step
         window = ONE_STEP.value if fetches and self.load.kind == "clients" else WINDOW.value
         self.replicas = [Replica(self.placement, s.requests, window, self._path, now, called=fetches) for s in sent]
         for replica, tasks in zip(self.replicas, self._tasks, strict=True):
             replica.may_pause = bool(tasks.speeds)
             replica.stops = partial(self.stops, tasks.speeds) if tasks.speeds else never
-        self._last = self._reached(now)
+        self._last = self._last_sent(now)
         if self._loading is None:
-            return self._all(now)
+            return self._all_windows(now)
         self._pending = len(self._loading.moves)
         return [Item(task, name) for name, task in self._loading.moves]
 
     def finished(self, item: Item, now: float) -> Iterable[Item]:
         """The next window of a replica."""
         if not item.step.startswith("replica"):
-            return self._loaded(item, now)
+            return self._weights_loaded(item, now)
         which = int(item.step.split()[1]) - 1
         if item.step.endswith(_FETCHES):
             replica = self.replicas[which]
@@ -196,13 +196,13 @@ class Engines:
             found.parts.append((until_end(run, asked, end), first))
         return found
 
-    def _all(self, now: float) -> list[Item]:
+    def _all_windows(self, now: float) -> list[Item]:
         return [item for k in range(len(self.replicas)) for item in self._window(k, now)]
 
-    def _loaded(self, item: Item, now: float) -> list[Item]:
+    def _weights_loaded(self, item: Item, now: float) -> list[Item]:
         assert self._loading is not None
         if item.step == ENGINE_START:
-            return self._all(now)
+            return self._all_windows(now)
         self._pending -= 1
         return [] if self._pending else [Item(Delay(1.0), ENGINE_START, 0, self._loading.start)]
 
@@ -225,7 +225,7 @@ class Engines:
             replica.idle = False
             return [Item(self._tasks[which].compute, f"replica {which + 1} {PAUSES}", replica.number, ONE_STEP.value)]
         self._stock(replica, now)
-        begun = [item for k in range(len(self._fetches)) for item in self._fetched(k, now)]
+        begun = [item for k in range(len(self._fetches)) for item in self._fetch_items(k, now)]
         computes, wake = replica.ahead(now)
         if replica.idle:
             if math.isinf(wake):
@@ -233,7 +233,7 @@ class Engines:
             return [*begun, Item(ARRIVES, f"replica {which + 1} waits", replica.number, wait=max(0.0, wake - now))]
         return [*begun, Item(self._tasks[which].compute, f"replica {which + 1} {COMPUTES}", replica.number, computes)]
 
-    def _fetched(self, which: int, now: float) -> list[Item]:
+    def _fetch_items(self, which: int, now: float) -> list[Item]:
         """Fetching for requests that are known by now and were not before, each from when it is looked up on."""
         replica, fetch = self.replicas[which], self._fetches[which]
         book = replica.book
@@ -255,34 +255,34 @@ class Engines:
             book = replica.book
             while len(book.prompt) - book.upcoming < book.clients + _STOCK_LIMIT:
                 self._chunk += 1
-                book.write(self._more(0).requests)
+                book.write(self._next_requests(0).requests)
         elif load.kind == "rate":
             # a step may be longer than its window
-            while self._known() < now + 2 * replica.window + LONGEST_STEP.value:
+            while self._known_until() < now + 2 * replica.window + LONGEST_STEP.value:
                 self._chunk += 1
                 offset = self._last
-                for one, more in zip(self.replicas, self._sent(), strict=True):
+                for one, more in zip(self.replicas, self._send_next(), strict=True):
                     requests = more.requests
                     one.book.write(replace(requests, at=[offset + t for t in requests.at]))
-                self._last = self._reached(offset)
+                self._last = self._last_sent(offset)
 
-    def _reached(self, least: float) -> float:
+    def _last_sent(self, least: float) -> float:
         """When the last request that was drawn is sent [s]."""
         return max((r.book.sent[-1] for r in self.replicas if r.book.sent), default=least)
 
-    def _known(self) -> float:
+    def _known_until(self) -> float:
         """Until when all requests are drawn [s]."""
         if self._following is not None:
             # a replica that is stopped has none
             return self._last
         return min(r.book.sent[-1] for r in self.replicas)
 
-    def _sent(self) -> list[Sent]:
+    def _send_next(self) -> list[Sent]:
         """What each replica is sent next."""
         count, following = len(self._tasks), self._following
         if following is None:
-            return [self._more(k) for k in range(count)]
-        load = of_all(replace(self.load, seed=self._seed()), count)
+            return [self._next_requests(k) for k in range(count)]
+        load = of_all(replace(self.load, seed=self._chunk_seed()), count)
         room = self.placement.capacity
         sent = sent_to_one(load, 1, self.placement.place, room)
         if load.kind == "trace":
@@ -293,8 +293,8 @@ class Engines:
             which = following.sent([self._last - self._begin + t for t in requests.at])
         return [Sent(of_replica(requests, which, k), 0) for k in range(count)]
 
-    def _seed(self) -> int:
+    def _chunk_seed(self) -> int:
         return self.load.seed + self._chunk * SEEDS_APART_LIMIT
 
-    def _more(self, which: int) -> Sent:
-        return sent_from(replace(self.load, seed=self._seed()), self.placement, which, self._tier)
+    def _next_requests(self, which: int) -> Sent:
+        return sent_from(replace(self.load, seed=self._chunk_seed()), self.placement, which, self._tier)

@@ -137,11 +137,11 @@ class SplitEngines:
         else:
             self._write(sent.requests, now)
         if self._loading is None:
-            return self._all(now)
+            return self._all_windows(now)
         self._pending = len(self._loading.moves)
         return [Item(task, name) for name, task in self._loading.moves]
 
-    def _all(self, now: float) -> list[Item]:
+    def _all_windows(self, now: float) -> list[Item]:
         return [item for k in range(len(self.replicas[_READS])) for item in self._window(_READS, k, now)]
 
     def finished(self, item: Item, now: float) -> Iterable[Item]:
@@ -153,15 +153,15 @@ class SplitEngines:
             if item.number in self._under_way:
                 self._moved.add(item.number)
                 return []
-            return self._handed(item.number, now)
+            return self._hand_over(item.number, now)
         if what[0] == "early":
             self._under_way.discard(item.number)
             if item.number not in self._moved:
                 return []
             self._moved.discard(item.number)
-            return self._handed(item.number, now)
+            return self._hand_over(item.number, now)
         if what[0] not in self.replicas:
-            return self._loaded(item, now)
+            return self._weights_loaded(item, now)
         side, which = what[0], int(what[1]) - 1
         replica, tasks = self.replicas[side][which], self._tasks[side][which]
         if item.step.endswith(PAUSES):
@@ -173,13 +173,13 @@ class SplitEngines:
             return self._window(side, which, max(replica.wake, now))
         stood = was_paused(self.set, tasks.speeds) if tasks.speeds and self.set else ()
         reached = replica.over(now, stood)
-        following = self._pulls(which) if side == _READS else self._answered(which)
+        following = self._pulls(which) if side == _READS else self._send_next(which)
         return [*following, *self._window(side, which, reached)]
 
-    def _loaded(self, item: Item, now: float) -> list[Item]:
+    def _weights_loaded(self, item: Item, now: float) -> list[Item]:
         assert self._loading is not None
         if item.step == ENGINE_START:
-            return self._all(now)
+            return self._all_windows(now)
         self._pending -= 1
         return [] if self._pending else [Item(Delay(1.0), ENGINE_START, 0, self._loading.start)]
 
@@ -271,7 +271,7 @@ class SplitEngines:
             return []
         return [Item(ARRIVES, f"{side} {which + 1} wait", replica.number, wait=max(0.0, wake - now))]
 
-    def _answered(self, which: int) -> list[Item]:
+    def _send_next(self, which: int) -> list[Item]:
         """Clients whose requests were answered in the last window send their next ones."""
         if self.load.kind != "clients":
             return []
@@ -337,7 +337,7 @@ class SplitEngines:
         left = handing.size(tokens) - self._early.pop(number, 0.0)
         return Item(handing.move, step, number, left, wait=handing.extra_wait(tokens))
 
-    def _handed(self, number: int, now: float) -> list[Item]:
+    def _hand_over(self, number: int, now: float) -> list[Item]:
         to = number % len(self.replicas[_ANSWERS])
         replica = self.replicas[_ANSWERS][to]
         prompt, output = self._asked[0][number], self._asked[1][number]

@@ -197,9 +197,9 @@ class Book:
             turn[0] = begin + (turn[0] - begin) * factor
             turn[1] *= factor
             turn[2] *= factor
-            self._recorded(turn, pauses)
+            self._record_turn(turn, pauses)
 
-    def _recorded(self, turn: array[float], pauses: Sequence[tuple[float, float]]) -> None:
+    def _record_turn(self, turn: array[float], pauses: Sequence[tuple[float, float]]) -> None:
         """A turn of equal steps; one that is paused in the middle is three: before, the step that waited, after."""
         at, first, growth, steps, *rest = turn
         for pause, length in pauses:

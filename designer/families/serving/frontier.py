@@ -111,7 +111,7 @@ def _frontier(served: Served, base: Load, most: float, cancelled: Callable[[], b
     return Frontier(*columns)
 
 
-def _filled(load: Load, placement: Placement, sent: Sent) -> tuple[Load, int]:
+def _filling_load(load: Load, placement: Placement, sent: Sent) -> tuple[Load, int]:
     """A load of which enough requests are sent to fill an engine and to look at it, and the first that counts."""
     together = at_once(load, placement, sent.requests, len(placement.replicas))
     filling = math.ceil(LIVES.value * together)
@@ -125,7 +125,7 @@ def _run(served: Served, load: Load, cancelled: Callable[[], bool] | None) -> tu
     placement = served.placement
     if served.prompts is None:
         sent = sent_to_one(load, len(placement.replicas), placement.place, placement.capacity)
-        load, first = _filled(load, placement, sent)
+        load, first = _filling_load(load, placement, sent)
         if load.count != len(sent.requests.prompt):
             sent = sent_to_one(load, len(placement.replicas), placement.place, placement.capacity)
         return settled(placement, sent.requests, 1.0, cancelled), first

@@ -78,7 +78,7 @@ def sent_to(load: Load, replicas: int, which: int, place: str, room: int = 0) ->
 
 def _sent_to(load: Load, replicas: int, which: int, place: str, room: int) -> Sent:
     """The requests of one replica without their images."""
-    _few(load, replicas, place)
+    _require_few(load, replicas, place)
     draw = np.random.default_rng(load.seed)
     own = draw if not which else np.random.default_rng((load.seed, which))
     if load.kind == "trace":
@@ -89,21 +89,21 @@ def _sent_to(load: Load, replicas: int, which: int, place: str, room: int) -> Se
         clients = math.ceil(load.clients / replicas)
         count = clients * load.waves
         prompt, output = _lengths(load, count, own)
-        requests = Requests(prompt, output, clients=clients, cached=_found(load, prompt))
+        requests = Requests(prompt, output, clients=clients, cached=_cached_tokens(load, prompt))
         return Sent(requests, clients * load.warm_up)
     prompt, output = _lengths(load, load.count, own)
     if load.kind == "offline":
-        return Sent(Requests(prompt, output, [0.0] * load.count, cached=_found(load, prompt)), 0)
+        return Sent(Requests(prompt, output, [0.0] * load.count, cached=_cached_tokens(load, prompt)), 0)
     if which:
         # all see the arrivals that the first one sees
         _lengths(load, load.count, draw)
     at = arrivals(load, load.count * replicas, draw)[which::replicas]
     # the engine begins empty: the first tenth fills it; of a load that changes every part counts, the first as well
     first = 0 if load.profile else load.count // FILLING_LIMIT
-    return Sent(Requests(prompt, output, at.tolist(), cached=_found(load, prompt)), first)
+    return Sent(Requests(prompt, output, at.tolist(), cached=_cached_tokens(load, prompt)), first)
 
 
-def _few(load: Load, replicas: int, place: str) -> None:
+def _require_few(load: Load, replicas: int, place: str) -> None:
     clients = load.kind in ("clients", "agents")
     each = load.waves * (load.turns if load.kind == "agents" else 1)
     count = math.ceil(load.clients / replicas) * each if clients else load.count
@@ -120,7 +120,7 @@ def _few(load: Load, replicas: int, place: str) -> None:
 FILLING_LIMIT: Final = 10
 
 
-def _found(load: Load, prompt: Sequence[int]) -> Sequence[int]:
+def _cached_tokens(load: Load, prompt: Sequence[int]) -> Sequence[int]:
     return [int(p * load.prefix) for p in prompt] if load.prefix > 0 else ()
 
 
@@ -189,7 +189,7 @@ def _of_trace(load: Load, replicas: int, place: str, room: int, which: int = 0) 
             asked, had = format_quantity(load.rate, "frequency"), format_quantity(own_rate, "frequency")
             notes = (*notes, f"requests come at {asked} instead of the {had} of the trace, which a rate of 0 leaves")
     chosen, found = route(trace.blocks, trace.block, prompt, at, replicas, room, load.routing)
-    cached: Sequence[int] = _found(load, prompt) or (found if trace.blocks else ())
+    cached: Sequence[int] = _cached_tokens(load, prompt) or (found if trace.blocks else ())
     mine = [i for i, replica in enumerate(chosen) if replica == which]
 
     def own(values: Sequence[Any]) -> list[Any]:
@@ -253,7 +253,7 @@ def agents_of(load: Load, replicas: int, which: int, room: int) -> tuple[Request
     # agents take their turns one after the other, so what is forgotten is what was used longest ago
     found = route(blocks, _BLOCK_LIMIT, tokens, order, 1, room, "turns", kept)[1]
     if load.routing == "turns" and replicas > 1:
-        found = _elsewhere(found, (prompt + output).ravel().tolist(), load, replicas, agents)
+        found = _cached_after_turns(found, (prompt + output).ravel().tolist(), load, replicas, agents)
     requests = Requests(tokens, output.ravel().tolist(), clients=agents, cached=found, pause=pause.ravel().tolist())
     return requests, agents * load.turns * min(load.warm_up, load.waves - 1)
 
@@ -266,7 +266,7 @@ def _blocks(count: int, session: int, common: int) -> range | tuple[int, ...]:
     return (*range(min(common, count)), *range(begin + common, begin + max(common, count)))
 
 
-def _elsewhere(found: list[int], tokens: list[int], load: Load, replicas: int, agents: int) -> list[int]:
+def _cached_after_turns(found: list[int], tokens: list[int], load: Load, replicas: int, agents: int) -> list[int]:
     """What is found where each turn goes to the next replica: what was sent to it that many turns ago."""
     kept: list[int] = []
     for number, hits in enumerate(found):

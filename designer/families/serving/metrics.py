@@ -12,9 +12,9 @@ from designer.families.serving.answers import SOURCES, Served, asked_rate
 from designer.families.serving.formulas.memory_capacity import OTHER, OTHER_ALONE
 from designer.families.serving.formulas.power import serving_power
 from designer.families.serving.formulas.speculation import accepted
+from designer.families.serving.images import ends_of
 from designer.families.serving.placement import Placement
 from designer.families.serving.readings import SHARES, quantiles, read, throughput, window, within
-from designer.families.serving.seeing import ends_of
 from designer.families.serving.spreads import first_extra, held_back, other_model
 from designer.sources import EIGHTY, Constant, Estimate, Status
 from designer.units import Ratio, Seconds
@@ -53,19 +53,19 @@ def metrics(served: Served) -> Mapping[str, Estimate]:
         ("blis", "aic-config"),
         "tokens of a replica",
     )
-    found["memory_per_gpu"] = _claimed(placement)
+    found["memory_per_gpu"] = _claimed_share(placement)
     if served.saturated:
         mean_out = float(np.mean(served.sent.requests.output))
         for name, factor in (("requests_per_second", 1.0), ("tokens_per_second", mean_out)):
             most = [x * served.equal_replicas * factor for x in served.most]
             found[name] = Estimate(most[0], most[2], most[1], "1/s", SOURCES, "saturated: what can be answered at all")
         return found
-    found |= _timed(served, note)
+    found |= _time_metrics(served, note)
     found |= _rates(served, note, devices)
     return found
 
 
-def _claimed(placement: Placement) -> Estimate:
+def _claimed_share(placement: Placement) -> Estimate:
     """What an engine takes of an accelerator: its share, in which it counts what is next to weights or does not."""
     memory = placement.device.memory
     held = memory * placement.scheduling.memory_share
@@ -90,7 +90,7 @@ def _least_first(served: Served) -> Mapping[str, float]:
     return {"ttft": alone(float(new.mean())), **each}
 
 
-def _timed(served: Served, note: str) -> Mapping[str, Estimate]:
+def _time_metrics(served: Served, note: str) -> Mapping[str, Estimate]:
     readings = [read(run, served.sent.first) for run in served.runs]
     base = readings[0]
     extra = first_extra(served.placement)

@@ -99,11 +99,11 @@ def _budget(placement: Placement, limit: float, prompt: float, output: float) ->
     own = how.budget // groups
     if placement.deployment.budget or not how.chunked:
         return None
-    before = _reading(placement, own, prompt, output)
+    before = _prompt_step(placement, own, prompt, output)
     if before <= limit:
         return None
     for each in BUDGETS_LIMIT:
-        time = _reading(placement, each, prompt, output) if each < own else math.inf
+        time = _prompt_step(placement, each, prompt, output) if each < own else math.inf
         # where no step is that short, the shortest disturbs least
         if time <= limit or (each == BUDGETS_LIMIT[-1] and time < before):
             text = (
@@ -116,7 +116,7 @@ def _budget(placement: Placement, limit: float, prompt: float, output: float) ->
     return None
 
 
-def _reading(placement: Placement, each: int, prompt: float, output: float) -> float:
+def _prompt_step(placement: Placement, each: int, prompt: float, output: float) -> float:
     """A step full of prompts in every group, next to as many requests as come with them [s]."""
     how, groups = placement.scheduling, placement.split.data
     whole = min(float(each), prompt)

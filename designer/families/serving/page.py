@@ -16,12 +16,12 @@ _STEPS: Final = {"prompts": "Prompt step", "decoding": "Token step", "batch": "O
 _HALF: Final = 0.67
 
 
-def _most(answer: Answer) -> str:
+def _peak_metric(answer: Answer) -> str:
     return next((n for n in ("most_requests_per_second", "most_samples_per_second") if answer.metric(n)), "")
 
 
 def _headline(answer: Answer) -> str:
-    most = _most(answer)
+    most = _peak_metric(answer)
     if not most:
         rate = next((n for n in ("requests_per_second", "tokens_per_second") if answer.metric(n)), "")
         return f"Serves {answer.text(rate)}." if rate else "Does not serve this load."
@@ -48,13 +48,13 @@ def _too_slow(answer: Answer) -> bool:
     return any(f.severity is Severity.ERROR for f in answer.result.findings)
 
 
-def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
+def _time_stacks(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
     stacks = tuple(stack_of(answer, step, _STEPS[step.phase]) for step in answer.result.steps)
     return ("Where the time goes", stacks) if stacks else ("", ())
 
 
 def _changes(answer: Answer) -> tuple[Change, ...]:
-    most = _most(answer)
+    most = _peak_metric(answer)
     target = answer.targets.get(most)
     found: list[Change] = []
     id_, served = answer.result.id, answer.result.metrics.get(most)
@@ -106,7 +106,7 @@ FAMILY = Family(
         "requests_per_money",
         "cold_start_time",
     ),
-    _where,
+    _time_stacks,
     _changes,
     _state,
 )

@@ -34,7 +34,7 @@ from designer.families.serving.formulas.memory_capacity import kv_room, memory_c
 from designer.families.serving.formulas.step_time import Split, StepTime
 from designer.families.serving.formulas.time_slicing import time_slicing
 from designer.families.serving.formulas.weights_size import weights_size
-from designer.families.serving.seeing import seeing_time, seen, tower_size
+from designer.families.serving.images import seeing_time, seen, tower_size
 from designer.families.training.preparation import named_model
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveSituation
@@ -184,15 +184,15 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     with raised_as(AnalysisError, f"{place}.engine", of=CatalogError):
         chosen = calibrated(release(asked.engine, asked.release), asked.calibration, asked.model)
     device = with_kernels(device, chosen.release.engine)
-    asked, stated_of_weights = _as_published(asked, shape.name, named.published)
+    asked, stated_of_weights = _published_format(asked, shape.name, named.published)
     weights, cache = number_format(asked.weights), number_format(asked.cache)
     device.runs_as(weights)
     _check_adapters(asked, shape, place)
     cut = slice_of(network, int(parts[0]), device, asked.part, f"{place}.part")
     device = cut.device
-    how = _scheduling(chosen.release, asked, device, place)
+    how = _scheduling_of(chosen.release, asked, device, place)
     if asked.part:
-        asked, parts = _divided(asked, cut, parts, place)
+        asked, parts = _place_on_slices(asked, cut, parts, place)
     setup = Beside(setup_of(asked), drafter_of(asked, shape, weights, place))
     split = _split(network, shape, asked, parts, device, how, weights, cache, setup, place)
     replicas = _replicas(asked, parts, network.island[parts], split, place)
@@ -200,8 +200,8 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     several = 1 < split.tensor < split.devices
     peers = _group(network, replicas.reshape(-1, split.tensor), f"{place}.group") if several else None
     chosen = chosen.seeing(seeing_time(asked, shape, device, split.tensor))
-    steps = _steps(shape, device, split, weights, cache, chosen.release, _joined(group, peers, split), asked)
-    held = _held(shape, split, weights, setup)
+    steps = _steps(shape, device, split, weights, cache, chosen.release, _joining_of(group, peers, split), asked)
+    held = _heaviest_weights(shape, split, weights, setup)
     how = _slots_with_states(shape, device, how, split, weights, cache, setup)
     capacities = _capacities(shape, device, how, split, weights, cache, setup)
     if not capacities[0]:
@@ -235,7 +235,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         place,
         tuple(stated),
         curve_of(asked, place),
-        draft_steps(setup.drafter, steps, _joined(group, peers, split), cache, asked),
+        draft_steps(setup.drafter, steps, _joining_of(group, peers, split), cache, asked),
         guest,
         cut,
         peers=peers,
@@ -284,7 +284,7 @@ def _without_experts(asked: Deployment, shape: TransformerShape, weights: Number
     return found
 
 
-def _as_published(asked: Deployment, name: str, published: PublishedFormat) -> tuple[Deployment, list[Finding]]:
+def _published_format(asked: Deployment, name: str, published: PublishedFormat) -> tuple[Deployment, list[Finding]]:
     """Weights as asked; where nothing is asked, as engines load the checkpoint: in the format it is stored in."""
     if asked.weights:
         return asked, []
@@ -302,7 +302,7 @@ def _as_published(asked: Deployment, name: str, published: PublishedFormat) -> t
     return asked, [stated]
 
 
-def _divided(asked: Deployment, cut: Slice, parts: Int, place: str) -> tuple[Deployment, Int]:
+def _place_on_slices(asked: Deployment, cut: Slice, parts: Int, place: str) -> tuple[Deployment, Int]:
     """A replica on every slice: slices of one device are no peers of each other."""
     if max(asked.tensor, asked.data, asked.pipeline) > 1:
         raise AnalysisError(
@@ -312,7 +312,7 @@ def _divided(asked: Deployment, cut: Slice, parts: Int, place: str) -> tuple[Dep
     return replace(asked, tensor=1, data=1, pipeline=1), np.tile(parts, cut.each)
 
 
-def _scheduling(chosen: Release, asked: Deployment, device: Device, place: str) -> Scheduling:
+def _scheduling_of(chosen: Release, asked: Deployment, device: Device, place: str) -> Scheduling:
     how = scheduling_on(chosen, device.memory, device.architecture)
     # groups of attention have a scheduler each
     groups = max(1, asked.data)
@@ -341,7 +341,7 @@ def setup_of(asked: Deployment) -> ExpertSetup:
     return ExpertSetup(asked.redundant if asked.expert > 1 else 0, Ratio(asked.skew), asked.overlap and wide)
 
 
-def _held(shape: TransformerShape, split: Split, weights: NumberFormat, beside: Beside) -> Bytes:
+def _heaviest_weights(shape: TransformerShape, split: Split, weights: NumberFormat, beside: Beside) -> Bytes:
     """Weights on the fullest device, copies of experts and what drafts with them [B]."""
     copies = split.copies(shape.experts, beside.setup.redundant)
     own = weights_size(shape, weights, split.tensor, split.data, split.pipeline, copies, split.dense)
@@ -359,7 +359,7 @@ def _capacity(
     beside: Beside,
     end: str = "value",
 ) -> int:
-    held = _held(shape, split, weights, beside)
+    held = _heaviest_weights(shape, split, weights, beside)
     room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts), end)
     each = kv_size(shape, split.tensor, Bytes(cache.size.value))
     token = each.token or each.windowed_layer * each.windowed
@@ -382,7 +382,7 @@ def _slots_with_states(
     state = kv_size(shape, split.tensor, Bytes(cache.size.value)).state / split.pipeline
     if not state:
         return how
-    held = _held(shape, split, weights, beside)
+    held = _heaviest_weights(shape, split, weights, beside)
     room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts))
     fits = int(_STATE_SHARE.value * max(0.0, room) / state) * split.data
     return replace(how, slots=max(split.data, min(how.slots, fits)))
@@ -470,7 +470,7 @@ def _split(
             place=place,
             remedy="use smaller widths or a larger group",
         )
-    held = _held(shape, split, weights, beside)
+    held = _heaviest_weights(shape, split, weights, beside)
     narrow = _that_fits(shape, device, how, split, weights, cache, beside)
     on = f"each of {split.devices} devices" if split.devices > 1 else "one device"
     raise AnalysisError(
@@ -578,7 +578,9 @@ def _steps(
     return _STEPS(key, make)
 
 
-def _joined(group: Communicator | None, peers: Communicator | None, split: Split) -> tuple[CollectiveSituation, ...]:
+def _joining_of(
+    group: Communicator | None, peers: Communicator | None, split: Split
+) -> tuple[CollectiveSituation, ...]:
     """How those that share heads are joined, how all are, and how they are where all send to all, if they do."""
     if group is None:
         return ()
@@ -593,7 +595,7 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
     """
     try:
         chosen = calibrated(release(asked.engine, asked.release), asked.calibration, asked.model)
-        how = _scheduling(chosen.release, asked, placement.device, placement.place)
+        how = _scheduling_of(chosen.release, asked, placement.device, placement.place)
         weights, cache = number_format(asked.weights), number_format(asked.cache)
         placement.device.runs_as(weights)
     except (AnalysisError, CatalogError):
@@ -613,7 +615,7 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
     own = setup.setup
     chosen = chosen.seeing(seeing_time(asked, shape, device, split.tensor))
     steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters, setup=own)
-    held = _held(shape, split, weights, setup)
+    held = _heaviest_weights(shape, split, weights, setup)
     return replace(
         placement,
         deployment=asked,
@@ -624,6 +626,8 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
         capacity_band=(capacities[1], capacities[2]),
         weights=held,
         curve=curve,
-        draft_steps=draft_steps(setup.drafter, steps, _joined(placement.group, placement.peers, split), cache, asked),
+        draft_steps=draft_steps(
+            setup.drafter, steps, _joining_of(placement.group, placement.peers, split), cache, asked
+        ),
         beside=setup,
     )

@@ -59,9 +59,9 @@ class Metered:
         #: steps in which only those that share heads are joined; None where nothing else is
         self._heads: Steps | None = None
         if placement.group is not None:
-            self._bare = _joining(placement, Joins())
+            self._bare = _with_joining(placement, Joins())
             if exchanges(placement.split):
-                self._heads = _joining(placement, Joins(placement.steps.joins.reduce))
+                self._heads = _with_joining(placement, Joins(placement.steps.joins.reduce))
         self._prompts: deque[tuple[float, float, float]] = deque()
         #: True if the last step that was asked for holds prompts
         self._reads = False
@@ -122,7 +122,7 @@ def exchanges(split: Split) -> bool:
     return split.data > 1 or split.pipeline > 1
 
 
-def _joining(placement: Placement, joins: Joins) -> Steps:
+def _with_joining(placement: Placement, joins: Joins) -> Steps:
     """Steps of a placement with some of what joins its devices."""
     steps, asked = placement.steps, placement.deployment
     found = StepTime(
@@ -223,7 +223,7 @@ class Replica:
         quiet = self.steps.pace == 1 or (self.steady and not self.may_pause)
         length = self.window if quiet else min(self.window, MET_WINDOW.value)
         length = max(ONE_STEP.value, min(length, self.stops() - now))
-        self.reached, wake = self._engine.send((now, self._held(now, length)))
+        self.reached, wake = self._engine.send((now, self._next_wake(now, length)))
         if self.reached <= now:
             self.idle, self.wake = True, wake
             return 0.0, wake
@@ -247,7 +247,7 @@ class Replica:
                 return Item(task, f"{name} {word}", self.number, time)
         return None
 
-    def _held(self, now: float, length: float) -> float:
+    def _next_wake(self, now: float, length: float) -> float:
         """When to look up again: at the end of the window, or when a request is due [s]."""
         while self.due and self.due[0][1] in self.there:
             self.there.discard(heappop(self.due)[1])

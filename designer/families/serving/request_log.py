@@ -85,9 +85,9 @@ class RequestLog:
     @cached_property
     def readings(self) -> Readings:
         """Means, percentiles and rates of all that counts, as clients see them."""
-        return self._seen(percentiles(self.run, self.first, arriving=self.arriving))
+        return self._seen_by_client(percentiles(self.run, self.first, arriving=self.arriving))
 
-    def _seen(self, found: Readings) -> Readings:
+    def _seen_by_client(self, found: Readings) -> Readings:
         if self.leg is None:
             return found
         late = self.leg.value

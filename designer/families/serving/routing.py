@@ -96,7 +96,7 @@ def route(
             which = open_now[number % len(open_now)]
         else:
             near = [caches[k] for k in open_now]
-            which = open_now[_chosen(near, [len(under_way[k]) for k in open_now], ids, how)]
+            which = open_now[_choose_replica(near, [len(under_way[k]) for k in open_now], ids, how)]
         hits = caches[which].hits(ids)
         caches[which].keep(kept[number] if kept else ids)
         under_way[which].append(now)
@@ -106,7 +106,7 @@ def route(
     return chosen, found
 
 
-def _chosen(caches: Sequence[Cache], counts: Sequence[int], ids: Sequence[int], how: str) -> int:
+def _choose_replica(caches: Sequence[Cache], counts: Sequence[int], ids: Sequence[int], how: str) -> int:
     fewest = counts.index(min(counts))
     uneven = max(counts) - min(counts) > MORE.value and max(counts) > TIMES.value * min(counts)
     if how == "fewest" or not ids or uneven:

@@ -337,7 +337,7 @@ class _Groups:
             running, most, context = self._decoding, max(self._running), max(self._contexts())
         length = self.steps.step(count * fill, count * area, count * ready, count * most, count * context)
         length -= self.steps.uneven(count * (fill + most), tokens + running)
-        self._tell(begin, length, 0.0, 1, running)
+        self._record_steps(begin, length, 0.0, 1, running)
         self.now = begin + length
         self._step += running > 0
         for k, lane in zip(self._fills, lanes, strict=True):
@@ -365,7 +365,7 @@ class _Groups:
         if not self.jumps:
             k = 1
         k = int(k)
-        self._tell(now, one, more, k, together)
+        self._record_steps(now, one, more, k, together)
         self.now = now + (k * one + more * k * (k - 1) / 2)
         self._step += k
 
@@ -381,7 +381,7 @@ class _Groups:
                 lane.end()
                 self._note(k)
 
-    def _tell(self, begin: float, first: float, growth: float, steps: int, running: int) -> None:
+    def _record_steps(self, begin: float, first: float, growth: float, steps: int, running: int) -> None:
         cached = self._all_cached + self._step * self._decoding
         waiting = sum(len(self.lanes[k].waiting) for k in self._asked) if self._asked else 0
         self._lines.extend((begin, first, growth, steps, running, cached, waiting))

@@ -357,12 +357,12 @@ def _run(
 ) -> ServingRun:
     """Every request through an engine for prompts, the hand-over, and an engine for answers."""
     if requests.clients:
-        return _closed(prompts, answers, pull, requests, factor, cancelled)
+        return _run_clients(prompts, answers, pull, requests, factor, cancelled)
     n = len(requests.prompt)
     ready, taken = np.full(n, np.nan), np.full(n, np.nan)
     for k in range(len(prompts.replicas)):
         mine = np.arange(k, n, len(prompts.replicas))
-        run = _through(prompts, _some(reading, mine), factor, prompts.release.overheads.path, cancelled)
+        run = _run_prompts(prompts, _subset(reading, mine), factor, prompts.release.overheads.path, cancelled)
         ready[mine], taken[mine] = run.done, run.taken
     use = Ratio(min(pull.use, _FULL_TOLERANCE))
     slowest = BytesPerSecond(float(pull.alone.rate.min()))
@@ -383,7 +383,7 @@ def _run(
             there[mine].tolist(),
             cached=[requests.prompt[i] - 1 for i in mine],
         )
-        run = _through(answers, asked, factor, 0.0, cancelled)
+        run = _run_prompts(answers, asked, factor, 0.0, cancelled)
         first[mine], done[mine] = run.first, run.done
         kept_run = kept_run or run
     assert kept_run is not None
@@ -415,7 +415,7 @@ def _run(
     )
 
 
-def _closed(
+def _run_clients(
     prompts: Placement,
     answers: Placement,
     pull: Pull,
@@ -451,7 +451,7 @@ def _closed(
     return run(use) if use > _LITTLE_TOLERANCE else free
 
 
-def _some(requests: Requests, which: Int) -> Requests:
+def _subset(requests: Requests, which: Int) -> Requests:
     cached = [requests.cached[i] for i in which] if requests.cached else ()
     return Requests(
         [requests.prompt[i] for i in which],
@@ -461,7 +461,7 @@ def _some(requests: Requests, which: Int) -> Requests:
     )
 
 
-def _through(
+def _run_prompts(
     placement: Placement, requests: Requests, factor: float, path: float, cancelled: Callable[[], bool] | None
 ) -> ServingRun:
     factor *= placement.slowed(0.0)

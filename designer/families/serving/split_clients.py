@@ -144,10 +144,12 @@ def run_split_clients(
             saying.come(there[i], i, (requests.prompt[i], requests.output[i], requests.prompt[i] - 1))
         for at, i, _ in sorted(saying.until(now + ahead)):
             send(at, i)
-    return _whole(sides, requests, (sent, ready, there), refused)
+    return _all_requests(sides, requests, (sent, ready, there), refused)
 
 
-def _whole(sides: tuple[Side, Side], requests: Requests, times: Sequence[np.ndarray], refused: int) -> ServingRun:
+def _all_requests(
+    sides: tuple[Side, Side], requests: Requests, times: Sequence[np.ndarray], refused: int
+) -> ServingRun:
     """What became of all requests; turns are those of the first engine for answers."""
     reading, saying = sides
     n = len(requests.prompt)

@@ -116,7 +116,7 @@ def stored(placement: Placement, asked: Serving) -> tuple[Placement, Sent, Tier 
         sent = replace(sent, requests=replace(sent.requests, fetched=beyond))
     if not tier:
         return placement, sent, None, ()
-    return _fetched(placement, asked, sent, tier, shares)
+    return _with_fetching(placement, asked, sent, tier, shares)
 
 
 def with_reuse(load: Load, room: float, place: str) -> Load:
@@ -163,7 +163,7 @@ def _room(network: Network, part: int) -> float:
     return number(network, part, "memory_capacity") or number(network, part, "capacity") or 0.0
 
 
-def _fetched(
+def _with_fetching(
     placement: Placement, asked: Serving, sent: Sent, tier: float, shares: tuple[float, float]
 ) -> tuple[Placement, Sent, Tier, tuple[Finding, ...]]:
     network, requests = placement.network, sent.requests

@@ -94,7 +94,7 @@ def parse_trace(text: str, name: str = "trace") -> Trace:
             place="line 1",
             remedy="give Mooncake JSONL (timestamp, input_length, output_length), Azure CSV or BurstGPT CSV",
         )
-    return _sorted(name, *found)
+    return _sort_trace(name, *found)
 
 
 _Rows = tuple[list[float], list[int], list[int], list[Sequence[int]], int]
@@ -219,7 +219,7 @@ def _moment(text: str, line: int) -> float:
     return (whole - datetime(2000, 1, 1, tzinfo=whole.tzinfo)).total_seconds() + part
 
 
-def _sorted(
+def _sort_trace(
     name: str, at: list[float], prompt: list[int], output: list[int], blocks: list[Sequence[int]], empty: int
 ) -> Trace:
     if not at:
@@ -301,8 +301,8 @@ class Lengths:
         output: list[int] = []
         for bucket in choose([b[0] for b in self.buckets], count):
             _, one, other = self.buckets[bucket]
-            prompt.append(_inside(self.prompt_edges, bucket // width, one, uniform()))
-            output.append(_inside(self.output_edges, bucket % width, other, uniform()))
+            prompt.append(_is_inside(self.prompt_edges, bucket // width, one, uniform()))
+            output.append(_is_inside(self.output_edges, bucket % width, other, uniform()))
         return prompt, output
 
     @property
@@ -312,7 +312,7 @@ class Lengths:
         return sum(b[0] * b[1] for b in self.buckets) / total, sum(b[0] * b[2] for b in self.buckets) / total
 
 
-def _inside(edges: tuple[int, ...], place: int, mean: float, u: float) -> int:
+def _is_inside(edges: tuple[int, ...], place: int, mean: float, u: float) -> int:
     low, high = edges[place], edges[place + 1] - 1
     if high <= low:
         return low
@@ -369,7 +369,7 @@ def reuse_curve(text: str) -> tuple[tuple[float, float], ...]:
     for piece in name.split(","):
         room, _, share = piece.partition(":")
         try:
-            pairs.append((_counted(room.strip()), float(parse(share.strip(), "ratio"))))
+            pairs.append((_parse_count(room.strip()), float(parse(share.strip(), "ratio"))))
         except (ValueError, UnitError):
             raise ExchangeError(f"{piece.strip()!r} is no room and share", remedy="such as 5M:22 %") from None
     pairs.sort()
@@ -379,7 +379,7 @@ def reuse_curve(text: str) -> tuple[tuple[float, float], ...]:
     return tuple(pairs)
 
 
-def _counted(text: str) -> float:
+def _parse_count(text: str) -> float:
     """A count with k, M or G after it."""
     factor = {"k": 1e3, "M": 1e6, "G": 1e9}.get(text[-1:], 0.0)
     return float(text[:-1]) * factor if factor else float(text)

@@ -72,7 +72,7 @@ def _of_deployment(asked: Deployment) -> Iterator[_Reason]:
 
 
 def _of_load(asked: Serving) -> Iterator[_Reason]:
-    load, plain = asked.load, _plain().load
+    load, plain = asked.load, _default_settings().load
     closed = load.kind in ("clients", "agents")
     if not closed:
         others = (load.waves != plain.waves, load.warm_up != plain.warm_up)
@@ -115,19 +115,19 @@ def _of_load(asked: Serving) -> Iterator[_Reason]:
         )
         yield _set(scaling=asked.scaling), where, "use a rate or a trace on replicas that do both"
     if not asked.tiers.strip():
-        differs = _set(tier_share=asked.tier_share != _plain().tier_share)
+        differs = _set(tier_share=asked.tier_share != _default_settings().tier_share)
         yield differs, "keys and values stay on the accelerators", "name parts in tiers"
 
 
 def _of_images(asked: Deployment) -> Iterator[_Reason]:
     if not asked.images:
         names = ("image_width", "image_height")
-        differs = [name for name in names if getattr(asked, name) != getattr(_plain().deployment, name)]
+        differs = [name for name in names if getattr(asked, name) != getattr(_default_settings().deployment, name)]
         yield differs, "requests are of text", "set images to 1 or more"
 
 
 def _of_lengths(load: Load) -> Iterator[_Reason]:
-    plain = _plain().load
+    plain = _default_settings().load
     lengths = ("prompt", "output", "spread")
     differs = [name for name in lengths if getattr(load, name) != getattr(plain, name)]
     if load.kind == "trace":
@@ -141,7 +141,7 @@ def _of_lengths(load: Load) -> Iterator[_Reason]:
 
 def _of_start(asked: Serving) -> Iterator[_Reason]:
     if not asked.storage.strip():
-        differs = _set(peers=asked.peers, update=asked.update > 0, readers=asked.readers != _plain().readers)
+        differs = _set(peers=asked.peers, update=asked.update > 0, readers=asked.readers != _default_settings().readers)
         yield differs, "nothing says where weights come from", "name what holds them in storage"
 
 
@@ -181,7 +181,7 @@ _LOADS = {
 
 
 @cache
-def _plain() -> Serving:
+def _default_settings() -> Serving:
     """What is asked where nothing is set."""
     found = task_of("serving", {}, "serving", Serve)
     assert found is not None

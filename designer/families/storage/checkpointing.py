@@ -66,7 +66,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         "rate": Estimate(found.size / moving.value, found.size / moving.high, found.size / moving.low, "B/s", sources),
     }
     findings = [*plan.findings, *unfit(plan), *moved.findings]
-    between = _between(saving, plan)
+    between = _time_between_failures(saving, plan)
     metrics["mean_time_between_failures"] = between
     failures = Seconds(between.value)
     best = best_interval(found.stall, failures)
@@ -98,7 +98,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     return result, moved.loads
 
 
-def _between(saving: Saving, plan: TrainingPlan) -> Estimate:
+def _time_between_failures(saving: Saving, plan: TrainingPlan) -> Estimate:
     """Mean time between failures of the job: what is given, else by its accelerators [s]."""
     if saving.mean_time_between_failures > 0:
         return Estimate.exact(saving.mean_time_between_failures, "s", (), "as given")

@@ -42,7 +42,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
             *routed_step.findings,
             *(_roles(routed_step) if question.explained else ()),
             *_cadence(found, task),
-            *_behind(found, task),
+            *_late_checkpoints(found, task),
         ),
         curves(network, routed_step, task) if question.curves else {},
     )
@@ -62,7 +62,7 @@ def _arrivals(training: TrainStep, routed_step: RoutedStep) -> Bottleneck:
     return Bottleneck("limit", "arrivals", "samples arriving", why, gain, gain)
 
 
-def _behind(found: Mapping[str, Estimate], training: TrainStep) -> list[Finding]:
+def _late_checkpoints(found: Mapping[str, Estimate], training: TrainStep) -> list[Finding]:
     """Checkpoints behind training that are not written when the next is due."""
     write, step, run = found.get("checkpoint_time"), found.get("step_time"), training.run
     if write is None or step is None or not run.snapshot:

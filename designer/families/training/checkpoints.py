@@ -40,17 +40,19 @@ STATE_BAND: Final = (
 )
 
 
-def _measured(value: float, low: float, high: float, note: str) -> Constant:
+def _measured_share(value: float, low: float, high: float, note: str) -> Constant:
     return Constant(value, low, high, "mlperf-storage-v3", Status.DERIVED, "1", note)
 
 
 #: time of a checkpoint over what its bytes take at the rate of steady reads or writes, where clients or links bind
-READ_BACK: Final = _measured(1.0, 0.95, 1.3, "InDataOS 0.95, Lustre 1.16: ranks end one after the other, a file each")
-WRITE_OUT: Final = _measured(
+READ_BACK: Final = _measured_share(
+    1.0, 0.95, 1.3, "InDataOS 0.95, Lustre 1.16: ranks end one after the other, a file each"
+)
+WRITE_OUT: Final = _measured_share(
     1.0, 0.95, 1.35, "InDataOS 1.14, WEKA 1.26: each rank writes a file through the page cache"
 )
 #: time that servers take to deliver the files of all ranks over what they take for steady reads of samples
-SERVERS_BACK: Final = _measured(
+SERVERS_BACK: Final = _measured_share(
     2.3, 1.5, 3.2, "WEKA 2.1; FlashBlade//EXA 2.7 to 3.7 by mean times, some of which come from caches; 1,024 ranks"
 )
 

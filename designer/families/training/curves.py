@@ -43,7 +43,7 @@ def curves(network: Network, routed_step: RoutedStep, training: TrainStep) -> Ma
         "step-timeline": _timeline(routed_step.step),
         "memory": _memory(routed_step.step),
         "roofline": _roofline(routed_step),
-        "scaling": _scaling(network, routed_step, training),
+        "scaling": _scaling_curves(network, routed_step, training),
     }
     if routed_step.feed is not None:
         stages = {**routed_step.feed.stage_rates(), "training": routed_step.training_rate}
@@ -120,7 +120,7 @@ def scaling_points(
     return scaling_curve([d * plan.unit for d in degrees], at)
 
 
-def _scaling(network: Network, routed_step: RoutedStep, training: TrainStep) -> tuple[Curve, ...]:
+def _scaling_curves(network: Network, routed_step: RoutedStep, training: TrainStep) -> tuple[Curve, ...]:
     """Speed-up and efficiency over accelerators, then what each cause takes of perfect scaling."""
     points = scaling_points(network, routed_step, training, every=True)
     x = tuple(float(p.accelerators) for p in points)

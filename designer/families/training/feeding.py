@@ -164,7 +164,7 @@ def feed(
     AnalysisError
         If the source names nothing or cannot reach the readers.
     """
-    return _feed(network, np.asarray(readers, dtype=np.int64).tobytes(), path, samples, place, demand)
+    return _build_feed(network, np.asarray(readers, dtype=np.int64).tobytes(), path, samples, place, demand)
 
 
 #: feeds kept with a network
@@ -180,7 +180,7 @@ def _size(found: Feed) -> int:
 
 
 @memo(most=NETWORKS_LIMIT, each=FEEDS_LIMIT, size=_size, budget=FEED_BYTES_LIMIT)
-def _feed(network: Network, numbers: bytes, path: InputPath, samples: Samples, place: str, demand: float) -> Feed:
+def _build_feed(network: Network, numbers: bytes, path: InputPath, samples: Samples, place: str, demand: float) -> Feed:
     readers = np.frombuffer(numbers, dtype=np.int64)
     source = resolve(network, path.source, f"{place}.source")
     stores = network.has(Capability.STORE) | network.has(Capability.MEMORY)
@@ -222,7 +222,7 @@ def _feed(network: Network, numbers: bytes, path: InputPath, samples: Samples, p
             remedy="draw the memory of its host, or let it read from storage",
         )
     others, wants = _background(network, path.background, place)
-    everything = traffic if others is None else _joined(traffic, others)
+    everything = traffic if others is None else _join_traffic(traffic, others)
     asks = np.concatenate([np.full(n, demand), wants])
     answer = evaluate_legs(network, everything, asks, limits, place, marks=(np.arange(len(asks)) >= n).astype(np.int64))
     stages = _stages(network, answer, n)
@@ -472,12 +472,12 @@ def _background(network: Network, ids: str, place: str) -> tuple[Traffic | None,
     for name, move in streams(network, ids, place).items():
         traffic = pair_up(network, move, f"workloads.{name}")
         traffic = replace(traffic, legs=staged(network, traffic.legs))
-        joined = traffic if joined is None else _joined(joined, traffic)
+        joined = traffic if joined is None else _join_traffic(joined, traffic)
         wants.append(np.full(traffic.n_flows, move.demand if move.demand > 0 else np.inf))
     return joined, np.concatenate([np.empty(0), *wants])
 
 
-def _joined(one: Traffic, other: Traffic) -> Traffic:
+def _join_traffic(one: Traffic, other: Traffic) -> Traffic:
     moved = replace(other.legs, flow=other.legs.flow + one.n_flows)
     names = ("flow", "source", "target", "share")
     legs = Legs(*(np.concatenate([getattr(one.legs, n), getattr(moved, n)]) for n in names))

@@ -15,7 +15,7 @@ from designer.formulas.collectives import CollectiveTime
 from designer.formulas.communication import Kind
 
 
-def _running(routed_step: RoutedStep) -> list[tuple[Communicator, CollectiveTime]]:
+def _largest_collectives(routed_step: RoutedStep) -> list[tuple[Communicator, CollectiveTime]]:
     """The largest collective of every group, as it runs."""
     found: list[tuple[Communicator, CollectiveTime]] = []
     for kind, size, one in routed_step.routed.used.values():
@@ -30,7 +30,7 @@ def loads(network: Network, routed_step: RoutedStep) -> ChannelLoads:
 
 
 def _loads(network: Network, routed_step: RoutedStep) -> LoadsOfClasses:
-    phases = [loads_of(one, time).in_classes() for one, time in _running(routed_step)]
+    phases = [loads_of(one, time).in_classes() for one, time in _largest_collectives(routed_step)]
     inputs = [(loads.in_classes(), share) for loads, share in input_loads(network, routed_step)]
     rates = np.repeat(network.arrays.rate_class, 2)
     classes = numbered(rates, len(network.class_rate))
@@ -66,7 +66,7 @@ def input_loads(network: Network, routed_step: RoutedStep) -> list[tuple[Channel
 def flows(routed_step: RoutedStep) -> list[Flow]:
     """The flows of the input, then the hops of the collectives."""
     listed: list[Flow] = list(routed_step.feed.answer.flows) if routed_step.feed is not None else []
-    for one, time in _running(routed_step):
+    for one, time in _largest_collectives(routed_step):
         listed += flows_of(one, time)
     return listed[:LISTED_LIMIT]
 
@@ -74,4 +74,4 @@ def flows(routed_step: RoutedStep) -> list[Flow]:
 def n_flows(routed_step: RoutedStep) -> int:
     """How many flows there are."""
     loading = routed_step.feed.answer.traffic.n_flows if routed_step.feed is not None else 0
-    return loading + sum(one.n_legs for one, _ in _running(routed_step))
+    return loading + sum(one.n_legs for one, _ in _largest_collectives(routed_step))

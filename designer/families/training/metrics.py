@@ -63,12 +63,12 @@ def metrics(network: Network, routed_step: RoutedStep, training: TrainStep) -> M
     }
     rate = step.samples_per_second
     if training.run.online:
-        rate = _arriving(training, rate, plan.place)
+        rate = _arrival_rate(training, rate, plan.place)
     found["samples_per_second"] = per_time(rate)
     if plan.is_transformer:
         found["tokens_per_second"] = per_time(step.tokens_per_second)
     if routed_step.feed is not None:
-        found |= _of_input(routed_step, rests)
+        found |= _input_estimates(routed_step, rests)
     point = scaling_points(network, routed_step, training, every=False)[-1]
     unit = plan.unit
     holds = plan.with_data(1).estimate(ALONE).memory.fits
@@ -76,14 +76,14 @@ def metrics(network: Network, routed_step: RoutedStep, training: TrainStep) -> M
     main = point.main_cause
     cause = main.replace("_", " ") + (f", {_CAUSES[main]}" if main in _CAUSES else "")
     note = f"against {unit} accelerator{'s' * (unit > 1)}{beyond}; the most is lost to {cause}"
-    found |= _of_scaling(point, band, sources, note)
+    found |= _scaling_estimates(point, band, sources, note)
     found["gpu_utilization"] = _utilization(routed_step, computing, rate / step.samples_per_second, sources)
     memory = step.memory
     found["memory_per_gpu"] = memory_of(step, rests.memory, f"of {format_si(memory.capacity, 'B')}", memory.capacity)
     found["mfu"] = per_time(step.mfu, "1", plan.precision.name, 1.0)
     if plan.guest is not None:
         found |= plan.guest.metrics()
-    return found | _of_run(network, routed_step, training, rate, shorter, longer, sources)
+    return found | _run_estimates(network, routed_step, training, rate, shorter, longer, sources)
 
 
 def _utilization(routed_step: RoutedStep, computing: float, taken: float, sources: tuple[str, ...]) -> Estimate:
@@ -166,7 +166,7 @@ def _effective(training: TrainStep, one: RoutedCheckpoint, interval: float, spre
 
     def ratio(slower: float) -> float:
         restart = Seconds(run.cold_start + found.restore * slower)
-        stall = _stood(found, interval, slower)
+        stall = _checkpoint_wait(found, interval, slower)
         behind = Seconds(max(0.0, found.write * slower - stall))
         failing = Interruptions(Seconds(run.time_between_failures), restart, stall, behind)
         return float(effective_time(Seconds(interval), failing))
@@ -177,7 +177,7 @@ def _effective(training: TrainStep, one: RoutedCheckpoint, interval: float, spre
     return Estimate(ends[1], min(ends), max(ends), "1", sources, note)
 
 
-def _stood(found: CheckpointEstimate, interval: float, slower: float = 1.0) -> Seconds:
+def _checkpoint_wait(found: CheckpointEstimate, interval: float, slower: float = 1.0) -> Seconds:
     """How long training waits for a checkpoint: a copy waits until the one before it is written [s]."""
     stall, write = found.stall * slower, found.write * slower
     return Seconds(stall + max(0.0, write - interval) if stall < write else stall)
@@ -196,7 +196,7 @@ _CAUSES: Final = {
 }
 
 
-def _of_scaling(point: ScalingPoint, band: float, sources: tuple[str, ...], note: str) -> dict[str, Estimate]:
+def _scaling_estimates(point: ScalingPoint, band: float, sources: tuple[str, ...], note: str) -> dict[str, Estimate]:
     """Speed-up and its share of perfect scaling, as unsure as what changed against the base: losses and gains."""
     low, high = point.spread(Ratio(band))
     return {
@@ -209,7 +209,7 @@ def _keys(keys: set[str]) -> tuple[str, ...]:
     return tuple(sorted(keys))
 
 
-def _arriving(training: TrainStep, rate: float, place: str) -> float:
+def _arrival_rate(training: TrainStep, rate: float, place: str) -> float:
     arriving = training.run.arrival_rate
     if arriving <= 0:
         raise AnalysisError(
@@ -220,7 +220,7 @@ def _arriving(training: TrainStep, rate: float, place: str) -> float:
     return min(rate, arriving)
 
 
-def _of_input(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
+def _input_estimates(routed_step: RoutedStep, rests: _Rests) -> dict[str, Estimate]:
     fed = routed_step.feed
     assert fed is not None
     need = routed_step.training_rate
@@ -272,7 +272,7 @@ def _stall(routed_step: RoutedStep, rests: _Rests) -> Estimate:
     return Estimate(stall, min(stall, max(0.0, least)), max(stall, most), "s", rests.all)
 
 
-def _of_run(
+def _run_estimates(
     network: Network,
     routed_step: RoutedStep,
     training: TrainStep,
@@ -297,7 +297,7 @@ def _of_run(
     stall = NO_TIME
     if run.checkpoint_every:
         one = route_checkpoint(network, plan, run.checkpoint_to, snapshot=run.snapshot, from_one=True, place=plan.place)
-        stall = _stood(one.estimate, run.checkpoint_every * step)
+        stall = _checkpoint_wait(one.estimate, run.checkpoint_every * step)
         if run.time_between_failures > 0:
             found["ettr"] = _effective(training, one, run.checkpoint_every * step, longer / shorter)
         found["checkpoint_time"] = one.write.estimate("burst of all ranks")

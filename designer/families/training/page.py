@@ -54,17 +54,17 @@ def _unfit(answer: Answer) -> str:
         best = answer.fitting[0]
         memory = best.result.metrics.get("memory_per_gpu")
         size = f" ({numbers.shown(memory.value, 'B')})" if memory is not None else ""
-        text += f" {_doing(best.title)} fits{size}."
+        text += f" {_as_gerund(best.title)} fits{size}."
     return text
 
 
-def _doing(title: str) -> str:
+def _as_gerund(title: str) -> str:
     """A change as what is done: ``Shard the optimizer`` is ``Sharding the optimizer``."""
     verb, _, rest = title.partition(" ")
     return f"{_VERBS[verb]} {rest}" if verb in _VERBS else title
 
 
-def _where(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
+def _time_stacks(answer: Answer) -> tuple[str, tuple[Stack, ...]]:
     if answer.result.unfit is not None:
         return _memory(answer)
     step = answer.value("step_time")
@@ -108,6 +108,6 @@ FAMILY = Family(
         "scaling_efficiency",
         "data_rate_per_gpu",
     ),
-    _where,
+    _time_stacks,
     _changes,
 )

@@ -342,7 +342,7 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
     about = _findings_about(job, plan.accelerator, layout, len(parts))
     if isinstance(shape, TransformerShape) and _AUTO in (job.sharding, job.recompute):
         chosen = _least_that_fits(plan, shape)
-        about += [_chosen(job, chosen)] if chosen != layout else []
+        about += [_chosen_finding(job, chosen)] if chosen != layout else []
         plan = replace(plan, layout=chosen)
     plan = replace(plan, findings=(*named.findings(), *mixed, *stated, *about))
     return _best_order(plan) if job.placement == "best" else plan
@@ -428,7 +428,7 @@ def _least_that_fits(plan: TrainingPlan, shape: TransformerShape) -> Layout:
     return layout
 
 
-def _chosen(job: Job, layout: Layout) -> Finding:
+def _chosen_finding(job: Job, layout: Layout) -> Finding:
     words: list[str] = []
     if job.sharding == _AUTO and layout.sharding is not Sharding.NONE:
         words.append(f"sharding {layout.sharding.value}")

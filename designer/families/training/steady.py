@@ -74,7 +74,7 @@ def steady(network: Network, routed: RoutedStep, question: Question) -> SteadySt
         explained=question.explained,
         cancelled=question.cancelled,
     )
-    repeated = _repeated(routed, found)
+    repeated = _steady_step(routed, found)
     if not question.explained:
         return SteadyStep(repeated, (), ())
     return SteadyStep(repeated, *_bottlenecks(found, repeated, routed))
@@ -107,7 +107,7 @@ def _program(prices: Prices, routed: RoutedStep) -> Program:
     return Program("training", (loading, replace(step, after=("load",))), math.inf, measures=tuple(measures))
 
 
-def _repeated(routed: RoutedStep, found: Answer) -> RoutedStep:
+def _steady_step(routed: RoutedStep, found: Answer) -> RoutedStep:
     """The step with the times and bands it has where it repeats."""
     time, busy = found.metrics["step_time"], found.metrics["busy"]
     input_time = found.metrics.get("input_time")
@@ -116,11 +116,11 @@ def _repeated(routed: RoutedStep, found: Answer) -> RoutedStep:
     if math.isclose(busy.value, routed.busy.step_time, rel_tol=_NOTICE_TOLERANCE):
         return routed
     return replace(
-        routed, busy=_stretched(routed.busy, busy, busy.value), step=_stretched(routed.busy, busy, time.value)
+        routed, busy=_stretch_step(routed.busy, busy, busy.value), step=_stretch_step(routed.busy, busy, time.value)
     )
 
 
-def _stretched(step: StepEstimate, busy: Estimate, time: float) -> StepEstimate:
+def _stretch_step(step: StepEstimate, busy: Estimate, time: float) -> StepEstimate:
     """A step whose traffic takes longer, so that it is `busy` for longer, and waits for its input until `time` [s]."""
     traffic = {f"{name}_communication": getattr(step, f"{name}_communication") for name in _TRAFFIC}
     more = busy.value - step.step_time
@@ -173,7 +173,7 @@ def readers_keep(step: RoutedStep) -> bool:
 
     False also where that is not known: with parameter servers, and where classes of links are not used equally.
     """
-    shared = _shared(step)
+    shared = _shared_load(step)
     if shared is None or step.feed is None:
         return step.feed is None
     problem = step.feed.answer.problem
@@ -196,7 +196,7 @@ def has_room(step: RoutedStep) -> bool:
 
     False also where that is not known, as of `readers_keep`.
     """
-    shared = _shared(step)
+    shared = _shared_load(step)
     if shared is None or step.feed is None:
         return step.feed is None
     flows, rates = step.feed.answer.problem.incidence, step.feed.answer.rates.rate
@@ -207,7 +207,7 @@ def has_room(step: RoutedStep) -> bool:
     return not ((used > flows.capacity * (1 + TIE_TOLERANCE)) & (reading > 0)).any()
 
 
-def _shared(step: RoutedStep) -> list[tuple[Activity, Common]] | None:
+def _shared_load(step: RoutedStep) -> list[tuple[Activity, Common]] | None:
     """What every collective puts on the resources that readers use; None where that is not known."""
     if step.feed is None or isinstance(step.costs, ServerCosts):
         return None

@@ -94,7 +94,7 @@ def route_step(network: Network, plan: TrainingPlan, training: TrainStep, *, rea
     """
     place, path = plan.place, training.input
     costs = _costs(plan, training)
-    busy, findings = _fitting(plan, costs)
+    busy, findings = _fitting_step(plan, costs)
     none = (0.0, 0.0, 0.0)
     alone = RoutedStep(plan, costs, busy, busy, busy.low, busy.high, None, None, None, path, none, True, findings)
     if not path.dataset or training.run.online:
@@ -112,7 +112,7 @@ def route_step(network: Network, plan: TrainingPlan, training: TrainStep, *, rea
         data=data,
         input=(taken, taken, taken),
         overlapped=overlapped,
-        findings=(*findings, *_odd(plan, data), *_beyond(plan, samples), *fed.answer.findings),
+        findings=(*findings, *_mismatch_findings(plan, data), *_batch_findings(plan, samples), *fed.answer.findings),
     )
 
 
@@ -129,10 +129,10 @@ def busy_step(plan: TrainingPlan, training: TrainStep) -> StepEstimate:
     AnalysisError
         If something cannot be reached or does not divide.
     """
-    return _fitting(plan, _costs(plan, training))[0]
+    return _fitting_step(plan, _costs(plan, training))[0]
 
 
-def _odd(plan: TrainingPlan, data: Dataset) -> list[Finding]:
+def _mismatch_findings(plan: TrainingPlan, data: Dataset) -> list[Finding]:
     """A dataset that is not what the model reads."""
     if plan.is_transformer == (data.tokens > 0):
         return []
@@ -141,7 +141,7 @@ def _odd(plan: TrainingPlan, data: Dataset) -> list[Finding]:
     return [Finding("TRAIN-DATASET", Severity.WARNING, text, (), f"choose a dataset of {wanted}")]
 
 
-def _beyond(plan: TrainingPlan, samples: Samples) -> list[Finding]:
+def _batch_findings(plan: TrainingPlan, samples: Samples) -> list[Finding]:
     """A batch of more samples than there are, or of more pictures than anybody is known to have learnt from."""
     if plan.global_batch > samples.epoch:
         text = (
@@ -159,7 +159,7 @@ def _beyond(plan: TrainingPlan, samples: Samples) -> list[Finding]:
     return [Finding("TRAIN-BATCH", Severity.WARNING, text, (), "choose a smaller batch, or a larger dataset")]
 
 
-def _fitting(plan: TrainingPlan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate, tuple[Finding, ...]]:
+def _fitting_step(plan: TrainingPlan, costs: RoutedCosts | ServerCosts) -> tuple[StepEstimate, tuple[Finding, ...]]:
     """The step; where it does not fit in memory, what it would be, and what would fit."""
     try:
         return plan.estimate(costs, NO_INPUT, must_fit=True), plan.findings

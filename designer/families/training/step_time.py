@@ -102,9 +102,11 @@ def busy_time(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, step: StepEs
         asked = plan
         if waiting != 1.0:
             own = plan.software
-            quicker = replace(own, launch=_scaled(own.launch, waiting), step_floor=_scaled(own.step_floor, waiting))
+            quicker = replace(
+                own, launch=_scale_constant(own.launch, waiting), step_floor=_scale_constant(own.step_floor, waiting)
+            )
             asked = replace(plan, software=quicker)
-        again = asked.estimate(_slower(costs, slower), accelerator=other, faster=1 / by)
+        again = asked.estimate(_slow_costs(costs, slower), accelerator=other, faster=1 / by)
         spared = float(again.bubble) * (1 - slower.get(idle, 1.0))
         # what is sent and what is fetched take half of the traffic each
         sent = sum(1 - max(slower.get(one, 1.0) for one in tie) for tie in servers) / 2 * again.data_communication
@@ -134,12 +136,12 @@ def _links(
             why += f", with {left:.0%} of the links left by other traffic"
         resources = Resources(one.network)
         for tie in shares(expression(one, one.time(COLLECTIVES[kind], size))):
-            mine = {resource: partial(_worded, resources, resource, why) for resource in tie}
+            mine = {resource: partial(_describe_bottleneck, resources, resource, why) for resource in tie}
             found[tie] = {**mine, **found.get(tie, {})}
     return found
 
 
-def _worded(resources: Resources, resource: Hashable, why: str) -> Bottleneck:
+def _describe_bottleneck(resources: Resources, resource: Hashable, why: str) -> Bottleneck:
     plain = described(resources, resource)
     text = "; ".join(text for text in (plain.why, why) if text)
     return replace(plain, why=text, both_ways=plain.what == "channel")
@@ -163,11 +165,11 @@ def _servers(costs: RoutedCosts | ServerCosts) -> list[tuple[Bottleneck, ...]]:
     return [tuple(replace(b, why=f"{b.why}; traffic of parameter servers") for b in way) for way in ways if way]
 
 
-def _slower(costs: RoutedCosts | ServerCosts, slower: Scenario) -> RoutedCosts | ServerCosts:
+def _slow_costs(costs: RoutedCosts | ServerCosts, slower: Scenario) -> RoutedCosts | ServerCosts:
     if isinstance(costs, ServerCosts):
         return replace(costs, routed=replace(costs.routed, slower=slower))
     return replace(costs, slower=slower)
 
 
-def _scaled(constant: Constant, by: float) -> Constant:
+def _scale_constant(constant: Constant, by: float) -> Constant:
     return replace(constant, value=constant.value * by, low=constant.low * by, high=constant.high * by)

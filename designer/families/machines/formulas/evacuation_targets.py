@@ -50,12 +50,12 @@ class Targets:
 Fits = Callable[[str, Sequence[Guest], Guest], bool]
 
 
-def _always(host: str, taken: Sequence[Guest], guest: Guest) -> bool:
+def _accept_plain(host: str, taken: Sequence[Guest], guest: Guest) -> bool:
     return not guest.shape
 
 
 def evacuation_targets(
-    guests: Sequence[Guest], free_capacities: Sequence[FreeCapacity], fits: Fits = _always
+    guests: Sequence[Guest], free_capacities: Sequence[FreeCapacity], fits: Fits = _accept_plain
 ) -> Targets:
     """A host for every guest that can have one: GPU shapes first, then by memory, each to the emptiest host.
 

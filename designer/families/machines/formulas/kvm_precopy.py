@@ -152,7 +152,7 @@ class _Guest:
     def _passes(self, corner: _Corner, rate: float, room: float) -> Rounds:
         """As `iterate`, with a first pass that lasts at least as long as looking at all memory."""
         dirty_rate, most = self.dirty_rate * corner.dirty, self.stop.passes
-        rule = _throttle(dirty_rate) if self.auto_converge else _free(dirty_rate)
+        rule = _throttle(dirty_rate) if self.auto_converge else _free_rule(dirty_rate)
         written = min(self.used, corner.filled) if self.working_set is None else self.working_set
         looking = self.memory / corner.scan
         if looking <= corner.filled / rate:
@@ -306,7 +306,7 @@ def _ends(figure: float | Estimate, name: str, low: float = 1.0, high: float = 1
     return positive(figure, name) * low, figure, figure * high
 
 
-def _free(dirty_rate: float) -> DirtyRule:
+def _free_rule(dirty_rate: float) -> DirtyRule:
     def rule(index: int, start: float, duration: float, sent: float) -> Dirtying:
         return Dirtying(dirty_rate * duration, 1.0, final=True)
 

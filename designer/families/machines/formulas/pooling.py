@@ -160,12 +160,12 @@ def pooling_ends(
     for factor, miss in ((math.exp(-error), 1 - WAIT_ERROR.value), (math.exp(error), 1 + WAIT_ERROR.value)):
         jobs = PerSecond(jobs_per_second * factor)
         one = pooling(owners, accelerators_per_owner, jobs, job_time, variation=variation)
-        queues = (_missed(queued, miss, variation) for queued in (one.dedicated, one.shared, one.smallest))
+        queues = (_approximation_error(queued, miss, variation) for queued in (one.dedicated, one.shared, one.smallest))
         found.append(Pooling(next(queues), next(queues), next(queues), one.saved))
     return found[0], found[1]
 
 
-def _missed(queued: Queue, factor: float, variation: Ratio) -> Queue:
+def _approximation_error(queued: Queue, factor: float, variation: Ratio) -> Queue:
     """A queue with waits that the approximation misses by a factor; one accelerator and exponential jobs are exact."""
     if queued.accelerators == 1 or variation == 1:
         return queued

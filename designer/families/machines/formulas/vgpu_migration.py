@@ -101,7 +101,7 @@ def vgpu_migration(
         dirty_rate,
         working_set=working_set,
     )
-    precopy = _scaled(vgpu.precopy_time, vgpu.stun)
+    precopy = _scale_time(vgpu.precopy_time, vgpu.stun)
     total = Estimate.total([guest.total_time, vgpu.stun, precopy], SOURCES)
     arrives = guest.converged and vgpu.feasible
     reason = vgpu.reason if guest.converged else guest.reason
@@ -129,7 +129,7 @@ def vgpu_migration(
     )
 
 
-def _scaled(value: float, like: Estimate) -> Estimate:
+def _scale_time(value: float, like: Estimate) -> Estimate:
     """A time [s] with the relative band of another one: both run over the same streams."""
     return Estimate(value, value * like.low / like.value, value * like.high / like.value, "s", SOURCES)
 

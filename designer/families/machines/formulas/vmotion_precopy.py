@@ -166,7 +166,7 @@ def _outcome(
         ),
         downtime=Estimate.over([case.downtime for case in cases], "s", SOURCES),
         longest_downtime=longest_downtime,
-        transferred=Estimate.over([_sent(case.rounds, checkpoint) for case in cases], "B", SOURCES),
+        transferred=Estimate.over([_total_sent(case.rounds, checkpoint) for case in cases], "B", SOURCES),
         slowdown=Estimate.over([slowed(case.rounds)[0] for case in cases], "1", SOURCES),
         slowed_time=slowed_time,
         time=time,
@@ -175,7 +175,7 @@ def _outcome(
     )
 
 
-def _sent(rounds: Rounds, checkpoint: float) -> float:
+def _total_sent(rounds: Rounds, checkpoint: float) -> float:
     return rounds.sent + rounds.left + checkpoint if rounds.converged else math.inf
 
 

@@ -31,7 +31,9 @@ SHARE = Constant(0.10, 0.05, 0.20, "rule-thresholds", Status.ASSUMED)
 
 
 def check(context: MachineContext) -> Iterator[Offence]:
-    shared = [gpu for free in _free(context) for gpu in free.gpus if gpu.mode is Mode.MIXED_SIZE and gpu.residents]
+    shared = [
+        gpu for free in _free_capacities(context) for gpu in free.gpus if gpu.mode is Mode.MIXED_SIZE and gpu.residents
+    ]
     kinds: dict[str, tuple[VgpuType, set[str], str]] = {}
     for gpu in shared:
         kind = gpu.gpu.type
@@ -45,7 +47,7 @@ def check(context: MachineContext) -> Iterator[Offence]:
             yield Offence(text, (path,), "sizes that divide one another, or a GPU for each size")
 
 
-def _free(context: MachineContext) -> Iterator[HostFreeCapacity]:
+def _free_capacities(context: MachineContext) -> Iterator[HostFreeCapacity]:
     yield from context.placement.free_capacities.values() if context.placement is not None else ()
 
 

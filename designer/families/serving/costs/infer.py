@@ -47,7 +47,7 @@ class SampleLog(RequestLog):
         values = dict(found.values)
         if "requests_per_second" in values:
             values["samples_per_second"] = values.pop("requests_per_second")
-        return self._seen(Readings(values, found.errors))
+        return self._seen_by_client(Readings(values, found.errors))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -234,7 +234,7 @@ def price(prices: Prices, task: Infer, place: str) -> Expansion:
     """
     placed = place_instances(prices.network, task.asked, place)
     pace = placed.cut.each / placed.path.rates[0] if placed.path is not None else 0.0
-    sends = [_sent(prices, placed, part, place) for part in placed.parts.tolist()]
+    sends = [_sample_transfer(prices, placed, part, place) for part in placed.parts.tolist()]
     instances = [
         Instance(_computes(prices, placed, part, f"{place} {k}"), send, pace)
         for k in range(placed.cut.each)
@@ -275,7 +275,7 @@ def _computes(prices: Prices, placed: Placed, part: int, name: str) -> Priced:
     return Priced(alone(1.0, uses=turns, engine=engine, low=low, high=high, group="inference", sources=SOURCES))
 
 
-def _sent(prices: Prices, placed: Placed, part: int, place: str) -> Task | None:
+def _sample_transfer(prices: Prices, placed: Placed, part: int, place: str) -> Task | None:
     """One sample brought to a device; None where nothing is sent."""
     path, asked = placed.path, placed.asked
     if path is None:

@@ -84,14 +84,14 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
             more = enough(rate * count, most, placement)
             findings.append(saturated(rate * count, most * count, "the replicas together", more))
     tasks = [_replica(prices, placement, k, spread, place) for k in range(len(placement.replicas))]
-    loading = _loading(prices, [placement], asked, place) if task.cold else None
+    loading = _load_weights(prices, [placement], asked, place) if task.cold else None
     fetches = [_fetch(prices, placement, asked, k, place) for k in range(len(tasks))] if tier is not None else []
     extra = first_extra(placement)
     path = placement.release.overheads.path
 
     pace: tuple[float, float] | None = None
     if follows_load(asked) and not too_much:
-        pace = _followed(placement, replace(asked, load=load), sent.requests, spread, place)
+        pace = _rate_and_cold_start(placement, replace(asked, load=load), sent.requests, spread, place)
         tier, fetches = None, []
 
     def make() -> Engines:
@@ -115,7 +115,7 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
     return Expansion(make, tuple(make().tasks), tuple(findings), _holds(placement), settle=settle)
 
 
-def _followed(
+def _rate_and_cold_start(
     placement: Placement, asked: Serving, requests: Requests, spread: float, place: str
 ) -> tuple[float, float]:
     """Requests a second that a replica takes when it follows the load [1/s], and its cold start [s]."""
@@ -151,9 +151,9 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
     reading = [_replica(prices, prompts, k, spread, f"{place} prompts") for k in range(len(prompts.replicas))]
     saying = [_replica(prices, answers, k, spread, f"{place} answers") for k in range(len(answers.replicas))]
     pairs = {(k % len(reading), k % len(saying)) for k in range(math.lcm(len(reading), len(saying)))}
-    handing = {pair: _handing(prices, prompts, answers, pair, place) for pair in sorted(pairs)}
+    handing = {pair: _hand_over_transfer(prices, prompts, answers, pair, place) for pair in sorted(pairs)}
     extra = first_extra(answers)
-    loading = _loading(prices, [answers, prompts], asked, place) if task.cold else None
+    loading = _load_weights(prices, [answers, prompts], asked, place) if task.cold else None
 
     leg = leg_of(network, asked, place)
 
@@ -177,7 +177,9 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
     return Expansion(make, tuple(make().tasks), findings, dict(held), settle=settle)
 
 
-def _handing(prices: Prices, prompts: Placement, answers: Placement, pair: tuple[int, int], place: str) -> Handing:
+def _hand_over_transfer(
+    prices: Prices, prompts: Placement, answers: Placement, pair: tuple[int, int], place: str
+) -> Handing:
     """From one replica that reads to one that answers: every device pulls what it holds, from all in equal parts."""
     network = prices.network
 
@@ -225,7 +227,7 @@ def _replica(prices: Prices, placement: Placement, which: int, spread: float, pl
     machines = machines_at(placement.network, parts, placement.guest)
     speeds = {name: prices.table.machine(name, (place, which)) for name in dict.fromkeys(machines.values())}
     low, high = factors_of(placement, spread)
-    compute = _computing(prices, placement, which, parts, place, low, high)
+    compute = _compute_second(prices, placement, which, parts, place, low, high)
     crowd = Counter(machines.values())
     rows = [(row, speeds[machines[part]], 1 / crowd[machines[part]]) for row, part in enumerate(parts) if machines]
     compute = _with_uses(compute, rows)
@@ -237,11 +239,11 @@ def _replica(prices: Prices, placement: Placement, which: int, spread: float, pl
         uses = uses.with_all(speeds.values())
         return Priced(alone(1.0, uses=uses, weight=weight, low=low, high=high, group=_GROUP, sources=SOURCES))
 
-    near, apart = _joined(placement, which, place)
+    near, apart = _joining_transfers(placement, which, place)
     return Tasks(Priced(compute), joined(near), tuple(speeds.values()), joined(apart))
 
 
-def _joined(placement: Placement, which: int, place: str) -> tuple[Communicator | None, Communicator | None]:
+def _joining_transfers(placement: Placement, which: int, place: str) -> tuple[Communicator | None, Communicator | None]:
     """What joins those of a replica that share heads, and what its stages or its groups of attention send over.
 
     Heads are joined inside every group that shares them, so only over the links between its devices; a stage hands
@@ -253,28 +255,32 @@ def _joined(placement: Placement, which: int, place: str) -> tuple[Communicator 
     replicas, network = placement.replicas, placement.network
     near = None
     if split.tensor > 1:
-        near = _own(network, replicas[which].reshape(-1, split.tensor), placement.peers or whole, place)
+        near = _own_groups(network, replicas[which].reshape(-1, split.tensor), placement.peers or whole, place)
     if not exchanges(split):
         return near, None
     if split.data > 1:
-        return near, _own(network, replicas[which][None], whole, place)
+        return near, _own_groups(network, replicas[which][None], whole, place)
     lines = replicas.reshape(-1, split.pipeline, split.tensor).transpose(0, 2, 1)
     together = make_concurrent(network, lines.reshape(-1, split.pipeline), f"{place}.group")[0]
-    return near, _own(network, lines[which], together, place)
+    return near, _own_groups(network, lines[which], together, place)
 
 
-def _own(network: Network, groups: Int, together: Communicator, place: str) -> Communicator:
+def _own_groups(network: Network, groups: Int, together: Communicator, place: str) -> Communicator:
     """Groups of one replica at once, as fast as they are while those of all replicas work."""
     # all hops of groups that work at once are one activity, whichever of them states it
     one = make_concurrent(network, groups, f"{place}.group")[0]
-    return replace(one, inside=_slower(one.inside, together.inside), between=_slower(one.between, together.between))
+    return replace(
+        one,
+        inside=_slower_activity(one.inside, together.inside),
+        between=_slower_activity(one.between, together.between),
+    )
 
 
-def _slower(mine: Activity | None, shared: Activity | None) -> Activity | None:
+def _slower_activity(mine: Activity | None, shared: Activity | None) -> Activity | None:
     return replace(mine, rate=min(mine.rate, shared.rate)) if mine is not None and shared is not None else mine
 
 
-def _computing(
+def _compute_second(
     prices: Prices, placement: Placement, which: int, parts: Sequence[int], place: str, low: float, high: float
 ) -> Cost:
     """One second on the engine of every device of a replica."""
@@ -321,7 +327,7 @@ def _cuts(cost: Cost) -> list[tuple[int, int]]:
     return list(zip(cost.ptr[:-1].tolist(), cost.ptr[1:].tolist(), strict=True))
 
 
-def _loading(prices: Prices, placements: Sequence[Placement], asked: Serving, place: str) -> Loading:
+def _load_weights(prices: Prices, placements: Sequence[Placement], asked: Serving, place: str) -> Loading:
     """Weights from where they lie to every server, and on to its devices; the slower of the two counts.
 
     Raises

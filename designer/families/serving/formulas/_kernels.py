@@ -14,15 +14,15 @@ def _law(value: float, low: float, high: float, unit: str = "1") -> Constant:
     return Constant(value, low, high, "aic-kernels", Status.DERIVED, unit, "35 thousand products on H100, bf16")
 
 
-def _fitted(value: float, low: float, high: float, unit: str = "1") -> Constant:
+def _fitted_constant(value: float, low: float, high: float, unit: str = "1") -> Constant:
     return Constant(value, low, high, "fit-serving", Status.DERIVED, unit, "open H100 serving runs")
 
 
-def _grouped(value: float, low: float, high: float, unit: str = "1") -> Constant:
+def _grouped_constant(value: float, low: float, high: float, unit: str = "1") -> Constant:
     return Constant(value, low, high, "blis-runs", Status.DERIVED, unit, "Mixtral 8x7B on two H100, vLLM 0.15.1")
 
 
-def _measured(value: float, low: float, high: float, unit: str = "1", note: str = "") -> Constant:
+def _table_constant(value: float, low: float, high: float, unit: str = "1", note: str = "") -> Constant:
     return Constant(value, low, high, "aic-kernels", Status.DERIVED, unit, note)
 
 
@@ -82,18 +82,20 @@ UNIT_RATE: Final = Constant(989e12 / 132, 989e12 / 132, 989e12 / 132, "aic-kerne
 NARROW_UNIT_RATE: Final = Constant(
     1979e12 / 132, 1979e12 / 132, 1979e12 / 132, "aic-kernels", Status.DERIVED, "FLOP/s", "H100, 8 bit"
 )
-NARROW_COMPUTE: Final = _fitted(0.554, 0.5, 0.75)
-NARROW_MEMORY: Final = _fitted(0.865, 0.7, 0.95)
-NARROW_FLOOR: Final = _fitted(5.91e-06, 4.0e-6, 1.2e-5, "s")
-EXPERT_COMPUTE: Final = _fitted(0.106, 0.08, 0.45)
-EXPERT_MEMORY: Final = _fitted(0.937, 0.65, 0.95)
-EXPERT_FLOOR: Final = _fitted(1.83e-05, 8e-6, 2e-5, "s")
-GROUPED_COMPUTE: Final = _grouped(0.4, 0.3, 0.6)
-GROUPED_MEMORY: Final = _grouped(0.93, 0.65, 0.95)
-GROUPED_FLOOR: Final = _grouped(1.2e-05, 8e-6, 2e-5, "s")
-PREFILL: Final = _measured(0.57, 0.46, 0.65, note="prompts of 4,096 and more, H100 .57, H200 .56, A100 .55, L40S .46")
-DECODE: Final = _fitted(0.837, 0.69, 0.95)
-DECODE_FLOOR: Final = _measured(1.2e-5, 1.0e-5, 1.8e-5, "s", "H100 and H200 12, L40S 11, A100 18 us")
+NARROW_COMPUTE: Final = _fitted_constant(0.554, 0.5, 0.75)
+NARROW_MEMORY: Final = _fitted_constant(0.865, 0.7, 0.95)
+NARROW_FLOOR: Final = _fitted_constant(5.91e-06, 4.0e-6, 1.2e-5, "s")
+EXPERT_COMPUTE: Final = _fitted_constant(0.106, 0.08, 0.45)
+EXPERT_MEMORY: Final = _fitted_constant(0.937, 0.65, 0.95)
+EXPERT_FLOOR: Final = _fitted_constant(1.83e-05, 8e-6, 2e-5, "s")
+GROUPED_COMPUTE: Final = _grouped_constant(0.4, 0.3, 0.6)
+GROUPED_MEMORY: Final = _grouped_constant(0.93, 0.65, 0.95)
+GROUPED_FLOOR: Final = _grouped_constant(1.2e-05, 8e-6, 2e-5, "s")
+PREFILL: Final = _table_constant(
+    0.57, 0.46, 0.65, note="prompts of 4,096 and more, H100 .57, H200 .56, A100 .55, L40S .46"
+)
+DECODE: Final = _fitted_constant(0.837, 0.69, 0.95)
+DECODE_FLOOR: Final = _table_constant(1.2e-5, 1.0e-5, 1.8e-5, "s", "H100 and H200 12, L40S 11, A100 18 us")
 ELEMENTWISE: Final = Constant(0.8, 0.6, 0.9, "aic-config", Status.SECONDARY, "1", "of memory bandwidth")
 
 #: Hopper, and what nothing else is known of: the law carries to newer data-centre GPUs within some 10 %
@@ -119,22 +121,22 @@ KERNELS: Final = Kernels(
 )
 
 #: GA100: large products reach .91 of peak in the median where GH100 reaches .80; floors and memory refitted
-_GA100_COMPUTE: Final = _measured(0.94, 0.88, 0.96, note="A100 SXM")
-_GA100_MEMORY: Final = _measured(0.75, 0.68, 0.8, note="A100 SXM, law refitted")
-_GA100_FLOOR: Final = _measured(5.3e-6, 3e-6, 6e-6, "s", "A100 SXM, law refitted")
-_GA100_PREFILL: Final = _measured(0.55, 0.5, 0.6, note="A100 SXM")
-_GA100_DECODE: Final = _measured(0.69, 0.6, 0.75, note="A100 SXM")
-_GA100_DECODE_FLOOR: Final = _measured(1.8e-5, 1.5e-5, 2.2e-5, "s", "A100 SXM")
+_GA100_COMPUTE: Final = _table_constant(0.94, 0.88, 0.96, note="A100 SXM")
+_GA100_MEMORY: Final = _table_constant(0.75, 0.68, 0.8, note="A100 SXM, law refitted")
+_GA100_FLOOR: Final = _table_constant(5.3e-6, 3e-6, 6e-6, "s", "A100 SXM, law refitted")
+_GA100_PREFILL: Final = _table_constant(0.55, 0.5, 0.6, note="A100 SXM")
+_GA100_DECODE: Final = _table_constant(0.69, 0.6, 0.75, note="A100 SXM")
+_GA100_DECODE_FLOOR: Final = _table_constant(1.8e-5, 1.5e-5, 2.2e-5, "s", "A100 SXM")
 #: AD102: held back by its power limit; large products .62 of peak, large reads .81 of bandwidth
-_AD102_COMPUTE: Final = _measured(0.67, 0.55, 0.8, note="L40S")
-_AD102_MEMORY: Final = _measured(0.84, 0.78, 0.88, note="L40S")
-_AD102_FLOOR: Final = _measured(2.2e-6, 2e-6, 3.7e-6, "s", "L40S")
-_AD102_NARROW: Final = _measured(0.54, 0.45, 0.6, note="L40S, FP8")
-_AD102_NARROW_MEMORY: Final = _measured(0.74, 0.65, 0.85, note="L40S, FP8")
-_AD102_NARROW_FLOOR: Final = _measured(4.4e-6, 4e-6, 6e-6, "s", "L40S, FP8")
-_AD102_PREFILL: Final = _measured(0.46, 0.4, 0.52, note="L40S")
-_AD102_DECODE: Final = _measured(0.78, 0.7, 0.85, note="L40S")
-_AD102_DECODE_FLOOR: Final = _measured(1.1e-5, 1e-5, 1.3e-5, "s", "L40S")
+_AD102_COMPUTE: Final = _table_constant(0.67, 0.55, 0.8, note="L40S")
+_AD102_MEMORY: Final = _table_constant(0.84, 0.78, 0.88, note="L40S")
+_AD102_FLOOR: Final = _table_constant(2.2e-6, 2e-6, 3.7e-6, "s", "L40S")
+_AD102_NARROW: Final = _table_constant(0.54, 0.45, 0.6, note="L40S, FP8")
+_AD102_NARROW_MEMORY: Final = _table_constant(0.74, 0.65, 0.85, note="L40S, FP8")
+_AD102_NARROW_FLOOR: Final = _table_constant(4.4e-6, 4e-6, 6e-6, "s", "L40S, FP8")
+_AD102_PREFILL: Final = _table_constant(0.46, 0.4, 0.52, note="L40S")
+_AD102_DECODE: Final = _table_constant(0.78, 0.7, 0.85, note="L40S")
+_AD102_DECODE_FLOOR: Final = _table_constant(1.1e-5, 1e-5, 1.3e-5, "s", "L40S")
 
 _AMPERE: Final = replace(
     KERNELS,

@@ -40,7 +40,7 @@ class NumberFormat:
         return self.runs[0] in ("fp8", "int8", "fp4")
 
 
-def _stored(value: float) -> Constant:
+def _stored_size(value: float) -> Constant:
     return Constant(value, value, value, "ieee-754", Status.PRIMARY, "B")
 
 
@@ -50,11 +50,11 @@ def _blocks(value: float, low: float, high: float) -> Constant:
 
 FORMATS: Final = MappingProxyType(
     {
-        "fp32": NumberFormat("fp32", _stored(4.0), ("tf32", "fp32")),
-        "bf16": NumberFormat("bf16", _stored(2.0), ("bf16", "fp16", "tf32", "fp32")),
-        "fp16": NumberFormat("fp16", _stored(2.0), ("fp16", "bf16", "tf32", "fp32")),
-        "fp8": NumberFormat("fp8", _stored(1.0), ("fp8", "bf16", "fp16", "fp32")),
-        "int8": NumberFormat("int8", _stored(1.0), ("int8", "fp16", "bf16", "fp32")),
+        "fp32": NumberFormat("fp32", _stored_size(4.0), ("tf32", "fp32")),
+        "bf16": NumberFormat("bf16", _stored_size(2.0), ("bf16", "fp16", "tf32", "fp32")),
+        "fp16": NumberFormat("fp16", _stored_size(2.0), ("fp16", "bf16", "tf32", "fp32")),
+        "fp8": NumberFormat("fp8", _stored_size(1.0), ("fp8", "bf16", "fp16", "fp32")),
+        "int8": NumberFormat("int8", _stored_size(1.0), ("int8", "fp16", "bf16", "fp32")),
         "nvfp4": NumberFormat("nvfp4", _blocks(0.5625, 0.53125, 0.5625), ("fp4", "bf16", "fp16", "fp32")),
         "nvfp4-experts": NumberFormat(
             "nvfp4-experts", _blocks(0.5625, 0.53125, 0.5625), ("fp4", "bf16", "fp16", "fp32"), "bf16"
@@ -62,7 +62,7 @@ FORMATS: Final = MappingProxyType(
         "nvfp4-experts-fp8": NumberFormat(
             "nvfp4-experts-fp8", _blocks(0.5625, 0.53125, 0.5625), ("fp4", "bf16", "fp16", "fp32"), "fp8"
         ),
-        "fp8-experts": NumberFormat("fp8-experts", _stored(1.0), ("fp8", "bf16", "fp16", "fp32"), "bf16"),
+        "fp8-experts": NumberFormat("fp8-experts", _stored_size(1.0), ("fp8", "bf16", "fp16", "fp32"), "bf16"),
         "mxfp4": NumberFormat("mxfp4", _blocks(0.53125, 0.53125, 0.5625), ("fp4", "bf16", "fp16", "fp32"), "bf16"),
         "int4": NumberFormat("int4", _blocks(0.53125, 0.5, 0.5625), ("fp16", "bf16", "fp32")),
     }

@@ -66,7 +66,7 @@ def lasting_imbalance(experts: int, ranks: int, redundant: int, skew: Ratio) -> 
         held = experts / ranks
         return Ratio(1 + largest_deviation(ranks) * skew / math.sqrt(held) * math.sqrt(max(0.0, 1 - 1 / ranks)))
     room = math.ceil((experts + redundant) / ranks)
-    work = [-share / count for share, count in _copied(_popularity(experts, skew), redundant)]
+    work = [-share / count for share, count in _expert_copies(_popularity(experts, skew), redundant)]
     loads = [(0.0, 0, rank) for rank in range(ranks)]
     most = 0.0
     heapify(loads)
@@ -88,7 +88,7 @@ def _popularity(experts: int, skew: float) -> list[float]:
     return [one / whole for one in found]
 
 
-def _copied(shares: list[float], redundant: int) -> list[tuple[float, int]]:
+def _expert_copies(shares: list[float], redundant: int) -> list[tuple[float, int]]:
     """The share of an expert and its number of copies, once for each copy."""
     heap = [(-share, share, 1) for share in shares]
     heapify(heap)

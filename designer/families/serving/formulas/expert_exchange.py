@@ -12,20 +12,24 @@ from designer.sources import Constant, Status
 from designer.units import Bytes
 
 
-def _published(value: float, low: float, high: float, unit: str, note: str) -> Constant:
+def _published_constant(value: float, low: float, high: float, unit: str, note: str) -> Constant:
     return Constant(value, low, high, "deepep-v1", Status.DERIVED, unit, note)
 
 
 #: of either kernel, before the first byte: the rest of the 14 published latencies is bytes over the two rates below
-START: Final = _published(3.0e-5, 2.4e-5, 4.0e-5, "s", "8 to 256 ranks, 128 tokens; within 9 % of each latency")
+START: Final = _published_constant(
+    3.0e-5, 2.4e-5, 4.0e-5, "s", "8 to 256 ranks, 128 tokens; within 9 % of each latency"
+)
 #: share of the line rate of the NICs: 400 Gb/s carry 43 to 46 GB/s without what stays inside the server
-NETWORK_SHARE: Final = _published(0.89, 0.8, 0.93, "1", "EP16 to EP256, both kernels")
+NETWORK_SHARE: Final = _published_constant(0.89, 0.8, 0.93, "1", "EP16 to EP256, both kernels")
 #: share of the links inside a server: 139 of 200 GB/s on H800, 635 of 900 on B200
-INSIDE_SHARE: Final = _published(0.7, 0.6, 0.76, "1", "EP8 and EP16, both kernels; B200 by version 2")
+INSIDE_SHARE: Final = _published_constant(0.7, 0.6, 0.76, "1", "EP8 and EP16, both kernels; B200 by version 2")
 #: tokens of a device beyond which the low-latency kernels are not used: their buffers grow with them
-LOW_LATENCY_LIMIT: Final = _published(256.0, 256.0, 256.0, "1", "recommended most of num_max_dispatch_tokens_per_rank")
+LOW_LATENCY_LIMIT: Final = _published_constant(
+    256.0, 256.0, 256.0, "1", "recommended most of num_max_dispatch_tokens_per_rank"
+)
 #: multiprocessors that the normal kernels take from products that run at the same time
-UNITS: Final = _published(24.0, 12.0, 24.0, "1", "Buffer.set_num_sms; version 2 takes 4 to 12")
+UNITS: Final = _published_constant(24.0, 12.0, 24.0, "1", "Buffer.set_num_sms; version 2 takes 4 to 12")
 #: values are dispatched in 8 bit with a scale of 4 B for every 128, and come back in 16 bit
 SCALED: Final = Constant(1 + 4 / 128, 1.0, 1.05, "deepep-v1", Status.PRIMARY, "B", "FP8 dispatch, BF16 combine")
 

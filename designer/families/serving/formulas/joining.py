@@ -97,15 +97,15 @@ def gridded_joins(
 ) -> Joins:
     """Joins that a split has; collectives are worked out for powers of two and evenly between them."""
     return Joins(
-        _gridded(reduce, between) if split.tensor > 1 else no_joining,
-        _gridded(exchange, between) if split.data > 1 else no_joining,
-        _gridded(hop, between) if split.pipeline > 1 else no_joining,
+        _on_grid(reduce, between) if split.tensor > 1 else no_joining,
+        _on_grid(exchange, between) if split.data > 1 else no_joining,
+        _on_grid(hop, between) if split.pipeline > 1 else no_joining,
         dispatch if split.sends_tokens else no_sending,
         servers,
     )
 
 
-def _gridded(exact: Joining, between: Callable[[Any, Any, float], Any]) -> Joining:
+def _on_grid(exact: Joining, between: Callable[[Any, Any, float], Any]) -> Joining:
     known: dict[int, Any] = {}
 
     def at(power: int) -> Any:

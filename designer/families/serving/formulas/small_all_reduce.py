@@ -33,7 +33,7 @@ EAGER: Final = Constant(
 )
 
 
-def _at(table: MappingProxyType[int, Constant], ranks: int) -> float:
+def _interpolate(table: MappingProxyType[int, Constant], ranks: int) -> float:
     """A value of the table, between its ranks by their logarithm."""
     known = sorted(table)
     if ranks <= known[0]:
@@ -58,8 +58,8 @@ def small_all_reduce(ranks: int, size: Bytes, link: BytesPerSecond) -> Seconds:
     if ranks < 2:
         return Seconds(0.0)
     moved = size * 2 * (ranks - 1) / ranks
-    begin = _at(FIRST, ranks) + _at(MORE, ranks) * -math.expm1(-size / KNEE.value)
-    return Seconds(begin + moved / (_at(SHARE, ranks) * link))
+    begin = _interpolate(FIRST, ranks) + _interpolate(MORE, ranks) * -math.expm1(-size / KNEE.value)
+    return Seconds(begin + moved / (_interpolate(SHARE, ranks) * link))
 
 
 FORMULA: Final = Formula(

@@ -264,13 +264,13 @@ class StepTime:
             "bf16": number_format("bf16"),
         }.values():
             found = next((name for name in self._table_names(how) if name in table.products), None)
-            if found is not None and self._rated(how):
+            if found is not None and self._runs_at_same_rate(how):
                 self._products[how.name] = table.products[found]
         found = next((name for name in self._table_names(self.weights) if name in table.experts), None)
         if found is not None and self.shape.experts:
             self._experts = table.experts[found]
 
-    def _rated(self, how: NumberFormat) -> bool:
+    def _runs_at_same_rate(self, how: NumberFormat) -> bool:
         """Whether the measured device runs a format at the same rate as this one, so that laws carry over."""
         return self._measured.flops.get(self.device.runs_as(how), 0.0) > 0
 
@@ -476,7 +476,7 @@ class StepTime:
     def _expert_layer(self, tokens: float) -> Any:
         """Routed and shared experts of one layer, for the tokens of all groups together [s]."""
         shape = self.shape
-        time = self._routed(self._own_experts(), tokens)
+        time = self._routed_experts(self._own_experts(), tokens)
         time += self._gemm(tokens / self.split.data, shape.experts, shape.hidden, number_format("bf16"))
         if shape.expert_hidden:
             # to the width of the experts and back, whole on every device
@@ -488,7 +488,7 @@ class StepTime:
         # what surrounds the experts (routing, permutation, the sum with shared experts) is in no table
         return time + self.terms.engine(self.overheads.expert_layer)
 
-    def _routed(self, wanted: ExpertShape, tokens: float) -> Any:
+    def _routed_experts(self, wanted: ExpertShape, tokens: float) -> Any:
         """Routed experts of one layer [s]: as measured at shapes near it, carried over by the law."""
         found, law = self._experts, self._routed_law(self.device, wanted, tokens, self.terms, self.setup)
         if found is None:
@@ -524,12 +524,12 @@ class StepTime:
         runs = device.runs_as(self.weights)
         one = matrices * layer.hidden * layer.inner / spread
         routed = tokens * layer.chosen * busiest
-        compute = 2 * routed * one / (share * device.flops[runs]) * self._drained(device, layer, runs)
+        compute = 2 * routed * one / (share * device.flops[runs]) * self._drain_factor(device, layer, runs)
         moved = touched * one * self.weights.size.value
         moved += routed * (2 * layer.hidden / spread + matrices * layer.inner / spread) * _HALF_SIZE
         return compute, moved / (read * device.bandwidth)
 
-    def _drained(self, device: Device, layer: ExpertShape, runs: str) -> float:
+    def _drain_factor(self, device: Device, layer: ExpertShape, runs: str) -> float:
         """What grouped products take longer where multiprocessors are quicker than those that were measured [1]."""
         longer = self._half_length(device, runs, runs in ("fp8", "int8", "fp4")) - device.kernels.inner
         before = 2 if self.shape.gated else 1
@@ -621,17 +621,17 @@ class StepTime:
             columns = self.shape.vocabulary / self.split.tensor
             head = self._heads[sampled] = self._gemm(rows, columns, self.shape.hidden, number_format("bf16"))
         if tokens <= _EXACT_LIMIT:
-            return self._at(tokens) + head
+            return self._layers_at(tokens) + head
         # tiles are many times wider than this grid, so between its points time is a straight line
         past = tokens % _GRID_LIMIT
         known = self._known.get
         low = tokens - past
         first, then = known(low), known(low + _GRID_LIMIT)
         if first is None or then is None:
-            first, then = self._at(low), self._at(low + _GRID_LIMIT)
+            first, then = self._layers_at(low), self._layers_at(low + _GRID_LIMIT)
         return self.terms.between(first, then, past / _GRID_LIMIT) + head
 
-    def _at(self, tokens: int) -> Any:
+    def _layers_at(self, tokens: int) -> Any:
         known = self._known.get(tokens)
         if known is None:
             known = self._known[tokens] = self._layers(tokens)
@@ -664,15 +664,15 @@ class StepTime:
         """
         if not self.shape.experts or tokens >= full:
             return Seconds(0.0)
-        return Seconds(self._all_routed(full) - self._all_routed(tokens))
+        return Seconds(self._all_routed_experts(full) - self._all_routed_experts(tokens))
 
-    def _all_routed(self, tokens: int) -> Any:
+    def _all_routed_experts(self, tokens: int) -> Any:
         """Routed experts of all layers for so many tokens, at most a step on the grid more [s]."""
         if tokens > _EXACT_LIMIT:
             tokens = -(-tokens // _GRID_LIMIT) * _GRID_LIMIT
         known = self._routed_by.get(tokens)
         if known is None:
-            known = self._routed_by[tokens] = self.shape.moe_layers * self._routed(
+            known = self._routed_by[tokens] = self.shape.moe_layers * self._routed_experts(
                 self._own_experts(), tokens / self.split.pipeline
             )
         return known

@@ -47,7 +47,7 @@ def asked(settings: Mapping[str, Any]) -> Serving:
     """
     s = settings
     _check(s)
-    deployment, load = _deployment(s), _seeing(s, _load(s))
+    deployment, load = _deployment(s), _with_images(s, _load(s))
     limits = Limits(s["ttft_limit"], s["tpot_limit"], s["latency_limit"], SHARES[s["limit_at"]])
     return Serving(
         "serving",
@@ -168,16 +168,16 @@ def _load(s: Mapping[str, Any]) -> Load:
     return as_measured(load, _plain_load(), s["measured_as"]) if s["measured_as"] else load
 
 
-def _seeing(s: Mapping[str, Any], load: Load) -> Load:
+def _with_images(s: Mapping[str, Any], load: Load) -> Load:
     """The load with the tokens of the images of each request."""
     if not s["images"]:
         return load
     if s["load"] == "agents":
         raise AnalysisError("agents that send images", place="images", remedy="set load to rate, clients or a trace")
     # models and what reads them are loaded where images are asked for
-    from designer.families.serving.seeing import tokens_seen
+    from designer.families.serving.images import image_tokens
 
-    found = tokens_seen(s["model"], s["images"], s["image_width"], s["image_height"])
+    found = image_tokens(s["model"], s["images"], s["image_width"], s["image_height"])
     return replace(load, seen=found)
 
 

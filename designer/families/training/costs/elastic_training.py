@@ -28,7 +28,7 @@ class Elastic:
         self.asked = asked
         if not asked.changes or asked.changes[0][0] > 0:
             raise AnalysisError("nobody trains at first", place="workers", remedy="begin with a number of accelerators")
-        self._jobs = {count: _with(asked.job, count) for _, count in asked.changes}
+        self._jobs = {count: _job_with(asked.job, count) for _, count in asked.changes}
         self._began = self._at = 0.0
         self._phase = 0
         self.done = 0.0
@@ -91,7 +91,7 @@ class Elastic:
         return Item(TrainSteps(job, float(whole), some=True), "steps", whole)
 
 
-def _with(job: Job, count: int) -> Job:
+def _job_with(job: Job, count: int) -> Job:
     """The job on the first accelerators of its group."""
     fixed = job.tensor * job.pipeline * job.context
     if count < fixed or count % fixed:

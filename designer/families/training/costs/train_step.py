@@ -67,7 +67,7 @@ def whole(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, busy: StepEstima
     sources = {*SOURCES}
     if isinstance(costs, ServerCosts):
         sources |= {*costs.out.sources}
-    if _used(costs):
+    if _groups_with_traffic(costs):
         sources |= {*_TRAFFIC_SOURCES}
     return alone(
         float(busy.step_time),
@@ -99,10 +99,10 @@ def parts_of(
         The step with these costs when samples are always there.
     """
     time = busy_time(plan, costs, busy)
-    yield Part(COMPUTE, _computing(prices, plan, busy, time))
+    yield Part(COMPUTE, _compute_part(prices, plan, busy, time))
     for group, hidden in hidden_traffic(plan, costs, busy).items():
         yield Part(f"hidden {group} traffic", _traffic(prices, plan, costs, group, hidden, busy), True)
-    for group in _used(costs):
+    for group in _groups_with_traffic(costs):
         shown = float(getattr(busy, f"{group}_communication"))
         if shown > 0:
             name = f"{group}_communication"
@@ -117,19 +117,19 @@ def hidden_traffic(
     blocking = dict.fromkeys(("tensor_overlap", "data_overlap", "expert_overlap"), _NONE_HIDDEN)
     seen = replace(plan, software=replace(plan.software, **blocking))
     found = seen.estimate(costs)
-    names = {group: f"{group}_communication" for group in _used(costs)}
+    names = {group: f"{group}_communication" for group in _groups_with_traffic(costs)}
     each = {group: float(getattr(found, name)) - float(getattr(busy, name)) for group, name in names.items()}
     return {group: hidden for group, hidden in each.items() if hidden > 0}
 
 
-def _used(costs: RoutedCosts | ServerCosts) -> list[RankGroup]:
+def _groups_with_traffic(costs: RoutedCosts | ServerCosts) -> list[RankGroup]:
     """Groups that have traffic, those over parameter servers included."""
     routed = costs.routed if isinstance(costs, ServerCosts) else costs
     found = set(routed.used) | ({RankGroup.DATA} if isinstance(costs, ServerCosts) else set())
     return [group for group in RankGroup if group in found]
 
 
-def _computing(prices: Prices, plan: TrainingPlan, busy: StepEstimate, time: StepTime) -> Cost:
+def _compute_part(prices: Prices, plan: TrainingPlan, busy: StepEstimate, time: StepTime) -> Cost:
     """All of the step that is no traffic, on the engine of every rank."""
     seconds = float(busy.step_time - busy.communication)
     ranks = plan.ranks.parts[: plan.layout.ranks].tolist()

@@ -230,11 +230,11 @@ class TransformerStep:
         last = replace(last, forward=last.forward + head_forward, backward=last.backward + head_backward)
         middle = mean.times(per_stage)
         if last.total < middle.total:
-            return middle, middle if layout.pipeline == 1 else self._others(layout.pipeline, middle, last)
+            return middle, middle if layout.pipeline == 1 else self._mean_of_other_stages(layout.pipeline, middle, last)
         return last, middle
 
     @staticmethod
-    def _others(stages: int, middle: _Pass, last: _Pass) -> _Pass:
+    def _mean_of_other_stages(stages: int, middle: _Pass, last: _Pass) -> _Pass:
         """The mean of a last stage and all middle ones but the one that is waited for."""
         share = 1 / (stages - 1)
         return _Pass(*(share * one + (1 - share) * many for one, many in zip(last.values, middle.values, strict=True)))
@@ -351,7 +351,7 @@ class TransformerStep:
         input_stage: InputStage,
     ) -> StepEstimate:
         stage, others = self._stages(layout, communication)
-        stage, alone = self._overlapped(layout, stage), stage
+        stage, alone = self._overlapped_microbatch(layout, stage), stage
         if layout.schedule is Schedule.ONE_ONE:
             # a pipeline fills and drains at the pace of its other stages
             bubble = bubble_fraction(layout.pipeline, layout.interleave, microbatches) * microbatches * others.total
@@ -391,7 +391,7 @@ class TransformerStep:
         )
         return compose_step(parts, frame, spread_of(self._doubts(layout)), input_stage)
 
-    def _overlapped(self, layout: Layout, stage: _Pass) -> _Pass:
+    def _overlapped_microbatch(self, layout: Layout, stage: _Pass) -> _Pass:
         """One microbatch through the slowest stage where the passes of another one hide the traffic of experts."""
         if layout.schedule is not Schedule.DUAL_PIPE or not stage.expert:
             return stage

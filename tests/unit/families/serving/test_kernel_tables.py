@@ -142,7 +142,7 @@ def test_a_step_on_the_measured_gpu_is_made_of_its_tables() -> None:
     inside = products.at(64, 8192, 16384)[0]
     law = [plain._gemm(64, 8192, inner, number_format("nvfp4")) for inner in (28672, 16384)]  # pyright: ignore
     by_hand += 80 * inside * law[0] / law[1]
-    layers = one._at(64)  # pyright: ignore[reportPrivateUsage]
+    layers = one._layers_at(64)  # pyright: ignore[reportPrivateUsage]
     between = one._between * 64  # pyright: ignore[reportPrivateUsage]
     assert layers - between == pytest.approx(by_hand, rel=1e-9)
 

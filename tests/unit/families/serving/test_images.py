@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from designer.errors import AnalysisError
-from designer.families.serving.seeing import REACHED, tower_size
+from designer.families.serving.images import REACHED, tower_size
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 from tests.unit.families.serving.test_serving_workload import codes, served, value

@@ -1,4 +1,4 @@
-"""Images in requests: the tokens they add to a prompt, and time and memory of the part of a model that sees."""
+"""Images in requests: the tokens they add to a prompt, and time and memory of its vision encoder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REACHED: Final = Constant(0.3, 0.1, 0.55, "assumed-serving", Status.ASSUMED, "1"
 
 
 def tower_of(shape: TransformerShape, place: str) -> VisionTower:
-    """The part of a model that sees.
+    """The vision encoder of a model.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def tower_of(shape: TransformerShape, place: str) -> VisionTower:
     return shape.vision
 
 
-def tokens_seen(model: str, images: int, width: int, height: int) -> int:
+def image_tokens(model: str, images: int, width: int, height: int) -> int:
     """Tokens that so many images add to a prompt of a model.
 
     Raises
