@@ -154,6 +154,6 @@ def test_a_report_of_served_models_judges_their_limits() -> None:
 
 def test_failures_name_cables_by_what_they_join() -> None:
     shown = " ".join(page("survive", "vsphere-cluster-4", "--workload", "evacuate", columns=160).split())
-    assert "ESXi hosts, vMotion NIC – vMotion switch" in shown
+    assert "ESXi host 1, vMotion NIC – vMotion switch" in shown
     assert "vmotion_network" not in shown
     assert "Training 0 cannot restart" in shown

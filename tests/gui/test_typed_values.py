@@ -102,8 +102,9 @@ def test_questions_can_be_asked_again_at_once_after_one_was_stopped(
     panel.show()
     panel.flush()
     QTest.mouseClick(panel.asked["suggest"], Qt.MouseButton.LeftButton)
-    assert not panel.asked["suggest"].isEnabled()
+    assert panel.busy
     QTest.mouseClick(panel.stop, Qt.MouseButton.LeftButton)
+    assert not panel.busy, "a question that was stopped is not asked again without a press"
     assert panel.asked["suggest"].isEnabled()
     panel.close_jobs()
 

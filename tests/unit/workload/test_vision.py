@@ -116,27 +116,101 @@ def test_shipped_models_see_as_their_configurations_say(name: str, tower: dict[s
 #: the same sizes under the names that families give them, and tokens of 448 x 448 pixels
 FAMILIES: list[tuple[dict[str, object], dict[str, object], int]] = [
     # Qwen2-VL: the width of the tower is embed_dim, hidden_size that of the model
-    ({"depth": 32, "embed_dim": 1280, "hidden_size": 3584, "mlp_ratio": 4, "num_heads": 16, "patch_size": 14,
-      "spatial_merge_size": 2}, {}, 256),
+    (
+        {
+            "depth": 32,
+            "embed_dim": 1280,
+            "hidden_size": 3584,
+            "mlp_ratio": 4,
+            "num_heads": 16,
+            "patch_size": 14,
+            "spatial_merge_size": 2,
+        },
+        {},
+        256,
+    ),
     # Kimi-VL: MoonViT
-    ({"vt_num_hidden_layers": 27, "vt_hidden_size": 1152, "vt_intermediate_size": 4304, "vt_num_attention_heads": 16,
-      "patch_size": 14, "merge_kernel_size": [2, 2]}, {}, 256),
+    (
+        {
+            "vt_num_hidden_layers": 27,
+            "vt_hidden_size": 1152,
+            "vt_intermediate_size": 4304,
+            "vt_num_attention_heads": 16,
+            "patch_size": 14,
+            "merge_kernel_size": [2, 2],
+        },
+        {},
+        256,
+    ),
     # Mistral Small 3.1: Pixtral, merged by the model around it
-    ({"num_hidden_layers": 24, "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16,
-      "patch_size": 14, "image_size": 1540, "model_type": "pixtral"}, {"spatial_merge_size": 2}, 256),
+    (
+        {
+            "num_hidden_layers": 24,
+            "hidden_size": 1024,
+            "intermediate_size": 4096,
+            "num_attention_heads": 16,
+            "patch_size": 14,
+            "image_size": 1540,
+            "model_type": "pixtral",
+        },
+        {"spatial_merge_size": 2},
+        256,
+    ),
     # InternVL: tiles of 448, a quarter of the patches
-    ({"num_hidden_layers": 24, "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16,
-      "patch_size": 14, "image_size": 448}, {"downsample_ratio": 0.5, "max_dynamic_patch": 12}, 256),
+    (
+        {
+            "num_hidden_layers": 24,
+            "hidden_size": 1024,
+            "intermediate_size": 4096,
+            "num_attention_heads": 16,
+            "patch_size": 14,
+            "image_size": 448,
+        },
+        {"downsample_ratio": 0.5, "max_dynamic_patch": 12},
+        256,
+    ),
     # MiniMax-M3: merged as an object of its own says
-    ({"num_hidden_layers": 32, "hidden_size": 1280, "intermediate_size": 5120, "num_attention_heads": 16,
-      "patch_size": 14, "image_size": 2016, "img_token_compression_config": {"spatial_merge_size": 2}}, {}, 256),
+    (
+        {
+            "num_hidden_layers": 32,
+            "hidden_size": 1280,
+            "intermediate_size": 5120,
+            "num_attention_heads": 16,
+            "patch_size": 14,
+            "image_size": 2016,
+            "img_token_compression_config": {"spatial_merge_size": 2},
+        },
+        {},
+        256,
+    ),
     # Gemma 4: three by three patches pooled, 280 tokens whatever the sides
-    ({"num_hidden_layers": 27, "hidden_size": 1152, "intermediate_size": 4304, "num_attention_heads": 16,
-      "patch_size": 16, "pooling_kernel_size": 3, "default_output_length": 280}, {}, 280),
+    (
+        {
+            "num_hidden_layers": 27,
+            "hidden_size": 1152,
+            "intermediate_size": 4304,
+            "num_attention_heads": 16,
+            "patch_size": 16,
+            "pooling_kernel_size": 3,
+            "default_output_length": 280,
+        },
+        {},
+        280,
+    ),
     # LLaVA: every patch is a token, images are brought to one size
-    ({"num_hidden_layers": 24, "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16,
-      "patch_size": 14, "image_size": 336}, {}, 576),
-]  # fmt: skip
+    (
+        {
+            "num_hidden_layers": 24,
+            "hidden_size": 1024,
+            "intermediate_size": 4096,
+            "num_attention_heads": 16,
+            "patch_size": 14,
+            "image_size": 336,
+        },
+        {},
+        576,
+    ),
+]
 
 
 @pytest.mark.parametrize(("tower", "outer", "tokens"), FAMILIES)

@@ -26,9 +26,18 @@ from designer.workload.models import model
 from designer.workload.shape import RecommendationShape
 
 SMALL = RecommendationShape(
-    "small", 1, 1024 * 1024, Flop(2.0 * 1024 * 1024), 1024, "", products=((1024, 1024),), tables=4, rows=10**6,
-    width=64, lookups=10,
-)  # fmt: skip
+    "small",
+    1,
+    1024 * 1024,
+    Flop(2.0 * 1024 * 1024),
+    1024,
+    "",
+    products=((1024, 1024),),
+    tables=4,
+    rows=10**6,
+    width=64,
+    lookups=10,
+)
 PART = Accelerator(
     "round", {"fp16": FlopPerSecond(1e15), "fp32": FlopPerSecond(1e14)}, BytesPerSecond(1e12), Bytes(8e10)
 )
