@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -311,7 +311,8 @@ def _run(placement: Placement, requests: Requests, factor: float, cancelled: Cal
     steps = placement.timed if factor == 1 else Scaled(placement.timed, factor, least)
     how, capacity, path = placement.scheduling, placement.capacity, path_of(placement)
     asked = placement.deployment
-    sent = tuple(tuple(x) if isinstance(x, list) else x for x in astuple(requests))
+    columns = (getattr(requests, one.name) for one in fields(requests))
+    sent = tuple(tuple(x) if isinstance(x, Sequence) else x for x in columns)
     key = (placement.steps, asked.drafts, placement.curve, factor, least is None, how, capacity, path, sent)
     return _RUNS(key, lambda: run_requests(steps, requests, how, capacity, path, cancelled=cancelled))
 
