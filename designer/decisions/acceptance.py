@@ -28,6 +28,7 @@ from designer.errors import AnalysisError, DesignerError
 from designer.formulas.calibration import generation, share
 from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.sources import Estimate
+from designer.workload.nccl_tests import COLLECTIVES
 
 #: normal quantiles: the ends of an 80 % band, and the one-sided 97.5 % limit
 BAND_QUANTILE: Final = 1.2816
@@ -36,16 +37,7 @@ LIMIT_QUANTILE: Final = 1.9600
 LARGE: Final = 1 << 30
 #: smaller ones, at which the algorithms of an all-reduce differ most
 SMALLER: Final = (1 << 20, 1 << 24)
-_COLLECTIVES: Final = {
-    "all_reduce": "all-reduce",
-    "all_gather": "all-gather",
-    "reduce_scatter": "reduce-scatter",
-    "alltoall": "all-to-all",
-    "broadcast": "broadcast",
-    "sendrecv": "send-recv",
-    "all_reduce_net": "all-reduce",
-    "alltoall_net": "all-to-all",
-}
+_COLLECTIVES: Final = {**COLLECTIVES, "all_reduce_net": "all-reduce", "alltoall_net": "all-to-all"}
 #: promises whose logarithms are this close are the same
 _EQUAL: Final = 0.05
 #: collectives between two hosts

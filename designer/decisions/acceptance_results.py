@@ -9,6 +9,8 @@ from typing import Final
 
 from designer.decisions.acceptance import TWO_HOSTS, Machine, Trial, between, collective, sheet
 from designer.errors import FormatError
+from designer.workload.nccl_tests import COLLECTIVES
+from designer.workload.nccl_tests import ranks as ranks_of
 
 #: larger texts are no output of a test [characters]
 _MOST: Final = 20_000_000
@@ -23,7 +25,7 @@ _SORTS: Final = {
     "device_to_device_memcpy_read_ce": "d2d",
     "device_to_device_memcpy_write_ce": "d2d",
 }
-_COLLECTIVE = re.compile(r"(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)(?:_perf)?")
+_COLLECTIVE = re.compile("|".join(COLLECTIVES))
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
 _FIO_JOB = re.compile(r"^(\S+): \(g(?:roupid)?=", re.MULTILINE)
 _FIO_READ = re.compile(r"READ: bw=[\d.]+\w+/s \(([\d.]+)(\w?B)/s\)")
@@ -36,7 +38,6 @@ _SERVED = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _FAILED = re.compile(r"^Failed requests:\s+(\d+)\s*$", re.MULTILINE)
-_RANK = re.compile(r"^#\s+Rank\s+\d+", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,8 @@ def _nccl(text: str, machine: Machine, name: str) -> Iterator[Reading]:
     if "busbw" not in text:
         return
     stated = _COLLECTIVE.search(text) or _COLLECTIVE.search(name)
-    what = stated[1] if stated else "all_reduce"
-    ranks = len(_RANK.findall(text)) or len(machine.gpus)
+    what = stated[0] if stated else "all_reduce"
+    ranks = ranks_of(text) or len(machine.gpus)
     for number, line in enumerate(text.splitlines(), start=1):
         cells = line.split()
         if len(cells) < 8 or line.lstrip().startswith("#") or not cells[0].isdigit() or not cells[1].isdigit():

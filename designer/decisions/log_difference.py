@@ -19,7 +19,7 @@ import numpy as np
 
 from designer.analysis.study import analyze
 from designer.catalog.parttype import Capability, Domain, link_kinds, part_kinds
-from designer.decisions.measured_logs import COLLECTIVES, FROM_GPU, TO_GPU, TRAINED, Log
+from designer.decisions.measured_logs import FROM_GPU, TO_GPU, TRAINED, Log
 from designer.design.document import Block, Design, LinkValues, WorkloadSpec, with_changes
 from designer.design.elaborate import Netlist, elaborate
 from designer.design.rates import raw_rate
@@ -28,6 +28,7 @@ from designer.errors import AnalysisError, DesignerError, ExchangeError
 from designer.formulas.collectives import CollectiveKind
 from designer.formulas.collectives.collective_time import bus_factor
 from designer.plain_text import counted
+from designer.workload.nccl_tests import COLLECTIVES
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from statistics import median
 from typing import Any, Final
 
 from designer.errors import ExchangeError
+from designer.workload import nccl_tests
 
 LARGEST_TEXT: Final = 64_000_000
-_NCCL_ROW: Final = re.compile(r"^\s*(\d+)\s+\d+\s+\w+\s+\S+\s+-?\d+\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)", re.MULTILINE)
 #: lines of Megatron-LM, records of MLPerf, and rates that other trainers print, by what they count
 _ITERATION: Final = re.compile(r"elapsed time per iteration \(ms\):\s*([\d.]+).*?global batch size:\s*(\d+)")
 _RECORD: Final = re.compile(r":::MLLOG\s+(\{.*\})")
@@ -22,17 +22,7 @@ _PRINTED: Final = re.compile(
     r"\s*[:=]?\s*([\d.]+(?:e[+-]?\d+)?)",
     re.IGNORECASE,
 )
-_RANK: Final = re.compile(r"^#\s+Rank\s+\d+", re.MULTILINE)
 _LAUNCHED: Final = re.compile(r"nThread\s+(\d+)\s+nGpus\s+(\d+).*?(?:graph:\s*(\d+)|$)", re.MULTILINE)
-_COLLECTIVE: Final = re.compile(r"(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf")
-COLLECTIVES: Final = {
-    "all_reduce": "all-reduce",
-    "all_gather": "all-gather",
-    "reduce_scatter": "reduce-scatter",
-    "alltoall": "all-to-all",
-    "broadcast": "broadcast",
-    "sendrecv": "send-recv",
-}
 _MATRIX: Final = re.compile(
     r"memcpy CE (?:CPU\(row\) (?P<to>->|<-) GPU\(column\))[^\n]*\n(?P<body>.*?)(?:\n\s*\n|\Z)", re.DOTALL
 )
@@ -98,13 +88,10 @@ def read_log(text: str, name: str = "") -> Log:
 
 
 def _nccl(text: str) -> Log | None:
-    rows = {int(size): float(bus) * 1e9 for size, _, _, bus in _NCCL_ROW.findall(text)}
-    rows = {size: bus for size, bus in rows.items() if size > 0 and 0 < bus < math.inf}
+    rows = {size: bus for size, bus in nccl_tests.bus_bandwidths(text) if size > 0 and 0 < bus < math.inf}
     if not rows:
         return None
-    stated = _COLLECTIVE.search(text)
-    what = COLLECTIVES[stated[1]] if stated else "all-reduce"
-    return Log("nccl-tests", what, rows, len(_RANK.findall(text)), _launched(text))
+    return Log("nccl-tests", nccl_tests.collective(text), rows, nccl_tests.ranks(text), _launched(text))
 
 
 def _launched(text: str) -> str:

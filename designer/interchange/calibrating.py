@@ -36,6 +36,7 @@ from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.interchange.measuring import MEASURED, sections
 from designer.interchange.serving_runs import ServingRun
 from designer.sources import Constant, Status
+from designer.workload import nccl_tests
 from designer.workload.kind import task_of
 
 #: benchmarks of serving engines, see ``calibrating_serving``
@@ -43,16 +44,6 @@ SERVING: Final = "serving"
 #: smaller messages say more about latency than about links [B]
 LARGE_MESSAGE: Final = 64 * 2**20
 LARGEST_TEXT: Final = 64_000_000
-_NCCL_ROW: Final = re.compile(r"^\s*(\d+)\s+\d+\s+\w+\s+\S+\s+-?\d+\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)", re.MULTILINE)
-_NCCL_NAME: Final = re.compile(r"(all_reduce|all_gather|reduce_scatter|alltoall|broadcast|sendrecv)_perf")
-_NCCL_KIND: Final = {
-    "all_reduce": "all-reduce",
-    "all_gather": "all-gather",
-    "reduce_scatter": "reduce-scatter",
-    "alltoall": "all-to-all",
-    "broadcast": "broadcast",
-    "sendrecv": "send-recv",
-}
 _MATRIX: Final = re.compile(r"memcpy \w+ (CPU\(row\)[^\n]*|GPU\(row\)[^\n]*)\n(.*?)\n\s*\n", re.DOTALL)
 
 
@@ -131,10 +122,8 @@ def calibrate_all(design: Design, text: str, name: str, group: str = "gpus") -> 
 
 
 def _nccl(design: Design, text: str, key: str, group: str) -> tuple[Design, Fitted]:
-    named = _NCCL_NAME.search(text)
-    kind = _NCCL_KIND[named[1]] if named else "all-reduce"
-    rows = [(int(size), float(bus) * 1e9) for size, _, _, bus in _NCCL_ROW.findall(text)]
-    rows = [(size, bus) for size, bus in rows if size >= LARGE_MESSAGE and bus > 0]
+    kind = nccl_tests.collective(text)
+    rows = [(size, bus) for size, bus in nccl_tests.bus_bandwidths(text) if size >= LARGE_MESSAGE and bus > 0]
     if not rows:
         raise ExchangeError("no rows of 64 MiB and more", remedy="run nccl-tests with -e 1G and give its whole output")
     ratios: list[float] = []
