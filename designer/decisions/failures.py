@@ -9,7 +9,7 @@ One of a class is then worked out for all of it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,16 +62,20 @@ class Failure:
         return self.kind == LINK
 
 
-def failures(network: Network, loads: ChannelLoads | None = None, *, equal: bool = True) -> tuple[Failure, ...]:
+def failures(
+    network: Network, loads: ChannelLoads | None = None, named: Sequence[Int] = (), *, equal: bool = True
+) -> tuple[Failure, ...]:
     """All single failures of a design, by classes of those that are equivalent; each by itself where `equal` is false.
 
     Parameters
     ----------
     loads
         What the channels carry in the workload it is asked about: what carries more is not like what carries less.
+    named
+        Numbers of the parts that each setting of the workload names: who takes part differs from who does not.
     """
     if equal:
-        part_class, link_class = classes(network, loads)
+        part_class, link_class = classes(network, loads, named)
     else:
         part_class, link_class = np.arange(network.net.n_parts), np.arange(network.net.n_links)
     found: list[Failure] = []
@@ -87,10 +91,13 @@ def _split(kind: str, members: Int, of: Int) -> list[Failure]:
     return [Failure(kind, members[rows]) for rows in by_value(of[members]).groups()]
 
 
-def classes(network: Network, loads: ChannelLoads | None) -> tuple[Int, Int]:
+def classes(network: Network, loads: ChannelLoads | None, named: Sequence[Int] = ()) -> tuple[Int, Int]:
     """Class of every part and of every link: the coarsest that distinguishes what is joined differently."""
     net = network.net
     parts = numbers([part_text(p) for p in net.part_defs])[net.part_def]
+    for numbers_named in named:
+        parts = 2 * parts
+        parts[numbers_named] += 1
     links = numbers([link_text(d) for d in net.link_defs])[net.link_def]
     label = mix(links)
     if loads is not None:

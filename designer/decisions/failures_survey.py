@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -25,6 +26,7 @@ from designer.design.ids import find_workload
 from designer.engine.network import Network, build_network
 from designer.engine.results import WorkloadResult
 from designer.engine.routes.damage import contents_of, damage, idle
+from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError
 from designer.families.training.tasks import TrainStep
 from designer.formulas.reliability.outage import REPAIR, outage
@@ -32,7 +34,7 @@ from designer.formulas.reliability.time_between_failures import PARTS, time_betw
 from designer.progress import UNWATCHED, Cancel, Progress, Watch
 from designer.sources import Estimate
 from designer.units import Seconds, format_quantity
-from designer.workload.kind import program_of
+from designer.workload.kind import program_of, workload_kinds
 from designer.workload.program.tasks import Collective
 
 Int = npt.NDArray[np.int64]
@@ -308,7 +310,8 @@ def survive(
     spec = workload_of(design, workload)
     watch = Watch(progress, cancelled)
     survivor = Survivor(design, spec, watch)
-    every = failures(survivor.network, survivor.loads, equal=equal and not design.vms)
+    named = _named_parts(survivor.network, spec)
+    every = failures(survivor.network, survivor.loads, named, equal=equal and not design.vms)
     found: list[Loss] = []
     for k, failure in enumerate(every):
         watch.report(k / max(len(every), 1), f"{failure.kind} {k + 1} of {len(every)}")
@@ -330,6 +333,18 @@ def survive(
         survivor.gpus,
         time_between_failures(_counts(every)),
     )
+
+
+def _named_parts(network: Network, spec: WorkloadSpec) -> list[npt.NDArray[np.int64]]:
+    """Return the numbers of the parts that each selector among the settings names."""
+    found: list[npt.NDArray[np.int64]] = []
+    for setting in workload_kinds()[spec.kind].settings:
+        value = spec.settings.get(setting.name, setting.default)
+        if setting.dimension == "selector" and isinstance(value, str) and value:
+            # one that the workload does not use may name nothing
+            with suppress(AnalysisError):
+                found.append(resolve(network, value, setting.name))
+    return found
 
 
 def _counts(every: Sequence[Failure]) -> Mapping[str, int]:

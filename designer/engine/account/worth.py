@@ -27,6 +27,12 @@ WORTH: Final = (
     "step_time",
     "transfer_time",
     "communication_time",
+    "batches_per_second",
+    "product_rate",
+    "reaction_time",
+    "version_time",
+    "workflow_time",
+    "fit_time",
 )
 
 
