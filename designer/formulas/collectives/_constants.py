@@ -353,7 +353,7 @@ SWEEP_LARGEST: Final = Constant(2.0**34, 2.0**34, 2.0**34, "assumed-collectives"
 # ------------------------------------------------------------------ spread of the model itself
 SPREAD_LATENCY: Final = Constant(0.35, 0.25, 0.5, _FIT, Status.DERIVED, "1", "log spread of the latency term")
 SPREAD_PIPELINE: Final = Constant(0.6, 0.4, 0.8, _FIT, Status.DERIVED, "1", "log spread of the pipeline term")
-#: log spread between machines of one kind, which no other machine tells: hosts, clocks, releases and settings
+#: log spread between machines of one kind, which no other machine shows: hosts, clocks, releases and settings
 SPREAD_MACHINES: Final = Constant(
     0.04,
     0.02,

@@ -391,7 +391,7 @@ WORKLOAD = WorkloadKind(
         Setting("prompt", "Prompt", "count", 1024, help="tokens, in the mean"),
         Setting("output", "Output", "count", 256, help="tokens, in the mean"),
         Setting("spread", "Spread of lengths", "ratio", "0.2", help="evenly either way of the mean"),
-        Setting("images", "Images", "count", 0, help="in each request, of a model that sees"),
+        Setting("images", "Images", "count", 0, help="in each request, for models with a vision encoder"),
         Setting("image_width", "Width of an image", "count", 1024, help="pixels"),
         Setting("image_height", "Height of an image", "count", 1024, help="pixels"),
         Setting("lengths", "Lengths", "choice", "", choices=LENGTHS, help="shipped ones; empty for prompt and output"),
