@@ -13,6 +13,7 @@ from designer.families.training.formulas.step_composition import (
     StepEstimate,
     StepFrame,
     compose_step,
+    require_data_parallel,
     seen,
     spread_of,
 )
@@ -60,10 +61,7 @@ def convolutional_estimate(
     AnalysisError
         If the layout splits anything but the batch, or the local batch does not fit.
     """
-    if layout.ranks != layout.data:
-        raise AnalysisError(
-            f"{shape.name} is trained data-parallel only", place="layout", remedy="set every other degree to 1"
-        )
+    require_data_parallel(shape.name, layout)
     if global_batch < layout.data:
         raise AnalysisError(
             f"a global batch of {global_batch} leaves some of {layout.data} accelerators without a sample",

@@ -13,6 +13,7 @@ from designer.families.training.formulas.step_composition import (
     StepEstimate,
     StepFrame,
     compose_step,
+    require_data_parallel,
     seen,
     spread_of,
 )
@@ -79,10 +80,7 @@ def recommendation_estimate(
     AnalysisError
         If the layout splits anything but the batch, or tables and batch do not fit.
     """
-    if layout.ranks != layout.data:
-        raise AnalysisError(
-            f"{shape.name} is trained data-parallel only", place="layout", remedy="set every other degree to 1"
-        )
+    require_data_parallel(shape.name, layout)
     local = global_batch / layout.data
     memory = recommendation_memory(shape, local, layout.ranks, accelerator, precision)
     if must_fit and not memory.fits:

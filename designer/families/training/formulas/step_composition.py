@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from designer.errors import AnalysisError
 from designer.families.training.formulas.transformer_memory import MemoryBreakdown
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.calibration import generation_key
@@ -168,6 +169,20 @@ def seen(software: Software, accelerator: Accelerator, precision: Precision) -> 
     """True if runs of a program on a generation of accelerators in a number format are among those fitted."""
     formats = {accelerator.runs_as(precision.name), precision.name}
     return any((generation_key(accelerator.generation), one) in software.fitted_on for one in formats)
+
+
+def require_data_parallel(name: str, layout: Layout) -> None:
+    """Refuse a layout that splits anything but the batch.
+
+    Raises
+    ------
+    AnalysisError
+        If another degree than the data-parallel one is above 1.
+    """
+    if layout.ranks != layout.data:
+        raise AnalysisError(
+            f"{name} is trained data-parallel only", place="layout", remedy="set every other degree to 1"
+        )
 
 
 def compose_step(
