@@ -36,9 +36,9 @@ GROUPS: Final[Mapping[str, str]] = {
 def discover(package: str, attribute: str, kind: type[T], name: str = "name", group: str = "") -> Mapping[str, T]:
     """All objects called `attribute` in the public modules of `package`, by their own name, sorted.
 
-    Each module below the package whose last name does not begin with an underscore must hold exactly one object
-    `attribute` of type `kind`, with a unique attribute `name`; an empty `package` has no modules. The objects of the
-    entry points of `group` follow; one whose name is taken is left out with a warning.
+    Each module below the package whose last name does not begin with an underscore must hold one object `attribute` of
+    type `kind`, or a tuple of them under its plural, as `RULE` and `RULES`; `name` is unique. An empty `package` has no
+    modules. The objects of the entry points of `group` follow; one whose name is taken is left out with a warning.
 
     Raises
     ------
@@ -115,13 +115,14 @@ def _left_out(point: EntryPoint, reason: str) -> None:
 def _discover(packages: tuple[str, ...], attribute: str, kind: type, name: str, group: str) -> Mapping[str, object]:
     found: dict[str, object] = {}
     for module in (module for package in packages for module in _modules(package)):
-        thing = getattr(module, attribute, None)
-        if not isinstance(thing, kind):
-            raise AssertionError(f"{module.__name__} must hold one {attribute} of type {kind.__name__}")
-        key = str(getattr(thing, name))
-        if key in found:
-            raise AssertionError(f"{module.__name__}: {attribute} named {key!r} exists twice")
-        found[key] = thing
+        things = getattr(module, f"{attribute}S", None) or (getattr(module, attribute, None),)
+        for thing in things:
+            if not isinstance(thing, kind):
+                raise AssertionError(f"{module.__name__} must hold one {attribute} of type {kind.__name__}")
+            key = str(getattr(thing, name))
+            if key in found:
+                raise AssertionError(f"{module.__name__}: {attribute} named {key!r} exists twice")
+            found[key] = thing
     for value, thing in extensions(group, kind).items() if group else ():
         key = str(getattr(thing, name))
         if key not in found:

@@ -1,6 +1,6 @@
 """Why a machine measures what it does: faults put into the drawing, ranked by how well they explain the results.
 
-Each kind of fault is a file in ``designer/decisions/faults``: an edit of the drawing, whose promises are worked out as
+Each kind of fault is in ``designer/decisions/faults``: an edit of the drawing, whose promises are worked out as
 for the sound one, or what is left of the rates it slows down, where no drawing shows it. How likely results are
 under a promise follows from its band: what is measured in the same way shares one error of the estimate, as wide as the
 band

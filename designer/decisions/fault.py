@@ -1,4 +1,4 @@
-"""What a fault of a built machine is: a change of the drawing, or what it leaves of measured rates; one file each."""
+"""What a fault of a built machine is: a change of the drawing, or what it leaves of measured rates."""
 
 from __future__ import annotations
 
@@ -130,6 +130,12 @@ def misset(name: str, title: str, remedy: str, policy: str, normal: bool) -> Fau
             yield Fault(name, title, *WHOLE, remedy, SetPolicy({policy: not normal}), marks=())
 
     return FaultKind(name, find)
+
+
+def forced(algorithm: str, title: str, remedy: str) -> FaultKind:
+    """A kind of fault: collectives that are forced to an algorithm."""
+    fault = Fault(algorithm, title, *WHOLE, remedy, algorithm=algorithm)
+    return FaultKind(algorithm, lambda _: iter((fault,)))
 
 
 @cache

@@ -17,20 +17,20 @@ __main__ cli.main cli.commands.check
 gui.app gui.main_window gui.actions.file gui.canvas.scene gui.dialogs.about gui.figures.plot gui.panels.parts
 gui.itemmodels.table gui.session gui.workers gui.viewmodels.parts gui.theme
 interchange.native.reader interchange.native.upgrades.v1_to_v2 interchange.importers.hwloc interchange.importers.nccl
-interchange.exporters.graphml interchange.exporters.svg
+interchange.exporters.graphml interchange.exporters.pictures
 drawing.compose
 interchange.generators.torus interchange.generators.dragonfly
 contrib.proposals.families.hosts contrib.proposals.families.training_cluster contrib.ufm contrib.netq
 pages.sweep present.blocks
 report.figures.roofline report.figures.timeline report.chapters.cost report.chapters.power
-decisions.sweep decisions.faults.governor decisions.faults.clocks_held
+decisions.sweep decisions.faults.hosts decisions.faults.gpus
 rules.rule rules.links.lnk001 rules.links.lnk002 rules.power.pow001
 analysis.study analysis.simulation
 families.training.kinds.training families.training.kinds.elastic families.training.page families.training.rules.trn001
 families.serving.page families.serving.metrics families.serving.formulas.kv families.machines.page
 engine.clock engine.flows.maxmin engine.routes.routing.ecmp engine.routes.routing.shortest engine.network engine.results
 design.document design.geometry design.edits.parts design.edits.links design.wiring.mesh design.wiring.ring
-catalog.parttype catalog.kinds.gpu catalog.kinds.nic catalog.linkkinds.pcie catalog.linkkinds.nvlink
+catalog.parttype catalog.kinds.compute catalog.kinds.stores catalog.linkkinds.host catalog.linkkinds.network
 workload.kind workload.jobs
 formulas.formula formulas.collectives.ring formulas.memory.kv
 fields findings registry resources sources units errors plain_text
@@ -63,22 +63,22 @@ OFFENCES = [
     ("formulas.collectives.ring", "networkx", "Formulas know numbers"),
     ("families.serving.formulas.kv", "pydantic", "Formulas know numbers"),
     ("interchange.native.upgrades.v1_to_v2", "designer.design.document", "Upgrades read raw data"),
-    ("catalog.kinds.gpu", "designer.catalog.kinds.nic", "Part kinds"),
-    ("catalog.linkkinds.nvlink", "designer.catalog.linkkinds.pcie", "Link kinds"),
+    ("catalog.kinds.compute", "designer.catalog.kinds.stores", "Part kinds"),
+    ("catalog.linkkinds.network", "designer.catalog.linkkinds.host", "Link kinds"),
     ("families.training.kinds.training", "designer.families.training.kinds.elastic", "Workload kinds"),
     ("design.edits.links", "designer.design.edits.parts", "Edits"),
     ("design.wiring.mesh", "designer.design.wiring.ring", "Wirings"),
     ("engine.routes.routing.ecmp", "designer.engine.routes.routing.shortest", "Routing algorithms"),
     ("rules.power.pow001", "designer.rules.links.lnk001", "Rules"),
     ("interchange.importers.hwloc", "designer.interchange.importers.nccl", "Importers"),
-    ("interchange.exporters.svg", "designer.interchange.exporters.graphml", "Exporters"),
+    ("interchange.exporters.pictures", "designer.interchange.exporters.graphml", "Exporters"),
     ("report.figures.timeline", "designer.report.figures.roofline", "Figures"),
     ("interchange.generators.torus", "designer.interchange.generators.dragonfly", "Generators"),
     ("contrib.ufm", "designer.contrib.netq", "Packages of contrib do not know each other"),
     ("interchange.importers.hwloc", "designer.contrib.ufm", "Floors: imports only go down"),
     ("contrib.proposals.families.hosts", "designer.contrib.proposals.families.training_cluster", "Families of designs"),
     ("report.chapters.cost", "designer.report.chapters.power", "Chapters"),
-    ("decisions.faults.governor", "designer.decisions.faults.clocks_held", "Kinds of faults"),
+    ("decisions.faults.hosts", "designer.decisions.faults.gpus", "Kinds of faults"),
     ("design.document", "designer.design.edits.parts", "No cycles"),
 ]
 #: the second half of the cycle planted above is lawful by itself

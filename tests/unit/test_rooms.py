@@ -41,6 +41,12 @@ def test_folders_and_modules_are_found_and_families_without_the_room_skipped(pac
     assert found(package) == ["1", "2"]
 
 
+def test_a_module_may_have_several_in_a_tuple(package: Path) -> None:
+    (package / "second" / "kinds.py").write_text("WORDS = tuple(map(__import__('fractions').Fraction, (2, 3)))\n")
+    importlib.invalidate_caches()
+    assert found(package) == ["1", "2", "3"]
+
+
 def test_two_families_may_not_use_one_name(package: Path) -> None:
     (package / "third" / "kinds.py").write_text(WORD.format(1))
     importlib.invalidate_caches()

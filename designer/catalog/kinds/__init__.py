@@ -1,1 +1,1 @@
-"""Part kinds, one per file."""
+"""Part kinds, by area."""

@@ -1,1 +1,1 @@
-"""Link kinds, one per file."""
+"""Link kinds, by the domain of a network they belong to."""

@@ -1,1 +1,1 @@
-"""Faults of built machines: one file, one kind, with what it does to the drawing or to which measurement."""
+"""Faults of built machines: by area, each with what it does to the drawing or to which measurement."""

@@ -1,0 +1,73 @@
+"""Drives and storage systems."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from designer.catalog.partkind import Capability, Field, PartKind, PortKind
+
+KINDS: Final = (
+    PartKind(
+        name="storage",
+        title="Storage",
+        plural="Storage systems",
+        order=90,
+        icon="storage",
+        help="Storage system: an array, server or service that keeps data behind a network.",
+        capabilities=frozenset({Capability.STORE}),
+        ports=(
+            PortKind("network", "Network ports", ("ethernet", "infiniband", "fabric"), count_field="ports"),
+            PortKind("pcie", "PCIe", ("pcie",)),
+        ),
+        fields=(
+            Field("capacity", "Capacity", "size"),
+            Field("read_bandwidth", "Sequential read", "rate"),
+            Field("write_bandwidth", "Sequential write", "rate"),
+            Field("random_read_rate", "Random reads", "frequency"),
+            Field("random_write_rate", "Random writes", "frequency"),
+            Field("client_read_bandwidth", "One client, read", "rate"),
+            Field("client_write_bandwidth", "One client, write", "rate"),
+            Field("protocol", "Protocol", "text"),
+            Field(
+                "provisioned_bandwidth", "Provisioned bandwidth", "rate", help="of a cloud, reads and writes together"
+            ),
+            Field("servers", "Servers", "count", help="that keep the data; the rates are theirs where none are given"),
+            Field("server_bandwidth", "Ports of a server", "rate", help="those to clients, together"),
+            Field("server_cores", "Cores of a server", "count"),
+            Field("drives", "Drives of a server", "count"),
+            Field("drive_read_bandwidth", "One drive, read", "rate"),
+            Field("drive_write_bandwidth", "One drive, write", "rate"),
+            Field("redundancy", "Redundancy", "text", help="8+2, 3 copies, none"),
+            Field("access_latency", "Access latency", "duration"),
+            Field("ports", "Network ports", "count"),
+            Field("height", "Height units", "count"),
+            Field("power_max", "Largest power draw", "power"),
+            Field("weight", "Weight", "mass"),
+        ),
+    ),
+    PartKind(
+        name="drive",
+        title="Drive",
+        plural="Drives",
+        order=95,
+        icon="drive",
+        help="Drive: NVMe, SATA or disk in a server.",
+        capabilities=frozenset({Capability.STORE}),
+        ports=(
+            PortKind("pcie", "PCIe or SATA", ("pcie",), count=1),
+            PortKind("network", "Storage fabric", ("fabric",)),
+        ),
+        fields=(
+            Field("capacity", "Capacity", "size"),
+            Field("read_bandwidth", "Sequential read", "rate"),
+            Field("write_bandwidth", "Sequential write", "rate"),
+            Field("random_read_rate", "Random reads", "frequency"),
+            Field("random_write_rate", "Random writes", "frequency"),
+            Field("access_latency", "Access latency", "duration"),
+            Field("pcie_generation", "PCIe generation", "count"),
+            Field("pcie_lanes", "PCIe lanes", "count"),
+            Field("power_per_part", "Power", "power"),
+            Field("interface", "Interface", "text"),
+        ),
+    ),
+)
