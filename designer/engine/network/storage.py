@@ -21,10 +21,15 @@ from designer.formulas.storage.storage_servers import (
     server_rates,
     spread_of,
 )
+from designer.sources import Constant, Status
 from designer.units import BytesPerSecond
 
 #: figures that say what a system delivers, so that nothing is derived from its servers or ports
 _RATES: Final = ("read_bandwidth", "write_bandwidth")
+#: what servers nobody has drawn take, and deliver of the files of ranks, over what the ports suggest
+UNDRAWN: Final = Constant(
+    1.0, 0.4, 1.0, "mlperf-storage-v3", Status.DERIVED, "1", "14 rates by ports alone: t of four submitters x 0.62"
+)
 #: figures of what one client gets, which rule where nothing is known of the servers
 _CLIENT_RATES: Final = ("client_read_bandwidth", "client_write_bandwidth")
 
@@ -73,11 +78,16 @@ def storage_inside(design: Design, part: Part, kind: PartKind, ports: Callable[[
         # the links say what reads get at best
         read = replace(read, value=read.high)
     bands = [(one.low / one.value, one.high / one.value) for one in (read, write)]
+    if assumed:
+        bands[1] = bands[1][0] * UNDRAWN.low, bands[1][1]
     held = read.stage if read.stage == write.stage else f"{read.stage}; writes: {write.stage}"
     return PartResource(read.value, 1.0, read.value / write.value, held, bands[0], bands[1], assumed)
 
 
-_ASSUMED: Final = "neither its rates nor its servers are given, so they are assumed from its ports"
+_ASSUMED: Final = (
+    "neither its rates nor its servers are given, so they are assumed from its ports; files of ranks may take "
+    f"{1 / UNDRAWN.low:.3g} times as long, as systems with the same ports have fewer or slower servers"
+)
 #: figures of its servers
 _SERVERS: Final = ("servers", "server_bandwidth", "server_cores", "drives")
 

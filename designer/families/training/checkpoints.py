@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,7 @@ from designer.catalog.parttype import Capability
 from designer.engine.account import Account, account
 from designer.engine.account.bottlenecks import Limit
 from designer.engine.network import Network
+from designer.engine.network.storage import UNDRAWN
 from designer.engine.routes.legs import Legs
 from designer.engine.routes.selection import resolve
 from designer.engine.transfers import TransferAnswer, evaluate_transfer
@@ -90,8 +92,9 @@ def _servers_back(network: Network, legs: Legs) -> FlowLimits:
         given = [design.quantity(drawn, name) for name in _GIVEN]
         if facts is None or any(given) or network.kinds[definition].field("servers") is None:
             continue
-        low, high = facts.read_band
-        band = low * SERVERS_BACK.value / SERVERS_BACK.high, high * SERVERS_BACK.value / SERVERS_BACK.low
+        band = _joined(facts.read_band, (SERVERS_BACK.value / SERVERS_BACK.high, SERVERS_BACK.value / SERVERS_BACK.low))
+        if facts.assumed:
+            band = band[0] * UNDRAWN.low, band[1]
         label = f"servers of {drawn.label} reading files of ranks"
         limits.append(
             Limit(f"back:{net.path(part)}", label, facts.capacity / facts.read / SERVERS_BACK.value, band=band)
@@ -100,6 +103,12 @@ def _servers_back(network: Network, legs: Legs) -> FlowLimits:
         flows.append(legs.flow[rows])
         usages.append(legs.share[rows])
     return FlowLimits.each(limits, flows, usages)
+
+
+def _joined(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """Band of a product of two that deviate independently of each other: their logarithms add in squares."""
+    low, high = (math.hypot(math.log(a), math.log(b)) for a, b in zip(one, other, strict=True))
+    return math.exp(-low), math.exp(high)
 
 
 #: what says how fast a storage system is, so that nothing is derived from its servers
