@@ -1,4 +1,4 @@
-"""What single failures cost: hand-worked cases, and the same as deleting each from the document."""
+"""What failures cost, also of parts that a workload names."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from designer.interchange.templates import open_design
 from tests.brute_failures import compare
 from tests.budget import sample
 from tests.properties.test_classes_of_resources import shrunk
+
+# What single failures cost: hand-worked cases, and the same as deleting each from the document.
 
 
 def two_ways() -> Design:
@@ -244,3 +246,13 @@ def test_a_pair_never_costs_less_than_one_of_them(template: str) -> None:
         alone = {x.path: x.share for x in found.losses}
         for pair in found.pairs:
             assert pair.share <= min(alone[path] for path in pair.paths) * (1 + 1e-9)
+
+
+# Parts that a workload names are not equivalent to those it leaves alone, though no link tells them apart.
+
+
+def test_the_gpu_of_a_control_loop_stops_it_and_the_other_does_not() -> None:
+    """Both L4 hang at one processor and neither receives frames over its link: by hand 1 of 2 stops the loop."""
+    losses = [loss for loss in survive(open_design("edge-robot-cell"), "arm").losses if loss.kind == "gpu"]
+    assert sorted(loss.share for loss in losses) == [0.0, 1.0]
+    assert all(len(loss.members) == 1 for loss in losses)

@@ -1,4 +1,4 @@
-"""What to change: hand-worked purchases, and the same as looking at every set of edits."""
+"""What to change: purchases by hand, storage, added servers, settings that fit."""
 
 from __future__ import annotations
 
@@ -12,20 +12,28 @@ import pytest
 import designer
 from designer.__main__ import main
 from designer.analysis.study import run_workload
+from designer.catalog.loader import load_catalog
 from designer.checks.world import World
 from designer.decisions.failures_survey import survive
+from designer.decisions.fitting import fitting_settings
+from designer.decisions.more_servers import more_servers
 from designer.decisions.suggest import EXACT_LIMIT, Searcher, suggest
 from designer.decisions.suggest_candidates import Prices
 from designer.decisions.suggest_cost import Cost
-from designer.design.document import Design, Link, Part, WorkloadSpec
+from designer.design.address import Ref
+from designer.design.document import Block, Design, Group, Link, Part, Wiring, WorkloadSpec
+from designer.design.edits.structure import Delete
 from designer.design.history import History
 from designer.engine.account.worth import share_of
 from designer.engine.network import build_network
-from designer.errors import AnalysisError, DesignerError
+from designer.errors import AnalysisError, DesignerError, DocumentError
 from designer.findings import Severity
 from designer.interchange.native.writer import save
+from designer.interchange.overrides import overridden
 from designer.interchange.templates import open_design
 from designer.rules.runner import check
+
+# What to change: hand-worked purchases, and the same as looking at every set of edits.
 
 
 def narrow(lanes: int = 8) -> Design:
@@ -218,3 +226,177 @@ def test_the_design_written_does_what_the_json_promised(tmp_path: Path, capsys: 
     design = open_design(str(after))
     fresh = run_workload(build_network(design), design.workloads["h2d"], False)[0]
     assert fresh.metrics[stated["metric"]["name"]].value == pytest.approx(stated["steps"][-1]["after"])
+
+
+# What to change where storage binds: another mount, another system, one more of it; as looking at every set does.
+
+NFS = "storage/generic/nfs-single-mount"
+
+
+def mounted(type_id: str = NFS) -> Design:
+    """One server with a GPU, whose NIC a switch joins to a group of one storage server: 100 Gb/s on each cable."""
+    parts = [Part(id="server", kind="server"), Part(id="switch", kind="switch")]
+    parts += [Part(id=name, kind=name, parent="server") for name in ("cpu", "gpu", "nic", "memory")]
+    links = [Link(id="bus", a="cpu", b="memory", kind="memory_bus", bandwidth_per_direction="200 GB/s")]
+    links += [Link(id=f"{name}_slot", a="cpu", b=name, kind="pcie", generation=4, lanes=16) for name in ("gpu", "nic")]
+    links += [Link(id="cable", a="nic", b="switch", kind="infiniband", bandwidth_per_direction="100 Gb/s")]
+    store = Part(id="filer", kind="storage", type=type_id)
+    group = Group(id="store", name="NFS server", replicas=1, content=Block.model_validate({"parts": [store]}))
+    wiring = Wiring(
+        id="to_store",
+        a="store[*]/filer",
+        b="switch",
+        kind="infiniband",
+        pattern="spread",
+        bandwidth_per_direction="100 Gb/s",
+    )
+    read = WorkloadSpec(id="read", kind="transfer", settings={"from": "storage", "to": "gpus"})
+    return Design.model_validate(
+        {
+            "name": "mounted",
+            "parts": parts,
+            "links": links,
+            "groups": [group],
+            "wirings": [wiring],
+            "part_types": [load_catalog().get(type_id)],
+            "workloads": [read],
+        }
+    )
+
+
+def searcher(design: Design) -> Searcher:
+    return Searcher(design, design.workloads["read"], Prices())
+
+
+def test_by_hand_one_mount_becomes_many_connections() -> None:
+    """One mount reads 2 GB/s whatever the cable. With many connections the same server would give 25 GB/s, so the
+    cable of 12.5 GB/s binds; nothing has to be bought."""
+    found = suggest(mounted(), gain=1.5, steps=1)
+    assert titles(found) == [["mount filer as NFS over TCP, nconnect=16 or multipath"]]
+    step = found.steps[0]
+    assert (step.cost.ports, step.cost.watts) == (0, 0.0)
+    assert step.before == pytest.approx(2e9)
+    assert 5 * step.before < step.after <= 12.5e9
+
+
+def test_other_systems_and_one_more_are_weighed_but_no_datastore_or_object_store() -> None:
+    weighed = {one.title for one in searcher(mounted()).candidates}
+    assert "add one more NFS server" in weighed
+    assert "swap filer for Parallel file system, client on 100 Gb/s" in weighed
+    assert not any("VMware" in title or "S3" in title or "RAID" in title for title in weighed)
+
+
+def test_a_second_server_of_the_group_doubles_what_is_read() -> None:
+    """Two mounts of 2 GB/s each are 4 GB/s, below the 12.5 GB/s of the NIC."""
+    search = searcher(mounted())
+    more = next(k for k, one in enumerate(search.candidates) if one.title.startswith("add one more"))
+    assert search.gain((more,)) == pytest.approx(2.0, rel=1e-6)
+    # its one cable, and the 1.1 kW that a storage server is assumed to draw
+    assert search.candidates[more].cost == Cost(ports=1, watts=1100.0)
+
+
+@pytest.mark.parametrize(("type_id", "goal"), [(NFS, 1.5), (NFS, 9.0), ("storage/weka/client-100g", 1.5)])
+def test_the_cheapest_set_for_storage_is_that_of_brute_force(type_id: str, goal: float) -> None:
+    search = searcher(mounted(type_id))
+    # fewer are quicker to look at in all their sets
+    search.candidates = tuple(one for one in search.candidates if not one.about.startswith("policy"))
+    assert 2 <= len(search.candidates) <= EXACT_LIMIT
+    found, right = search.cheapest(goal), brute(search, goal)
+    assert (found is None) == (right is None)
+    if found is not None:
+        assert search.cost(found[0]).key == right
+
+
+# Servers that are added are cabled as the drawn ones are, and carry names of their own.
+
+
+def test_four_more_gpus_are_one_more_server_with_its_storage_links() -> None:
+    before = designer.open_design("serving-h100-8")
+    after = more_servers(before, 4).apply(before)
+    inside = [p for p in before.parts.values() if p.id == "server" or p.parent == "server"]
+    assert len(after.parts) - len(before.parts) == len(inside) == 43
+    assert sum(p.kind == "gpu" for p in after.parts.values()) == 16
+    # each of the two storage NICs leads to the storage switch, in the copy as in the original
+    to_switch = [x for x in after.links.values() if "storage_switch" in (x.a, x.b) and "storage" not in (x.a, x.b)]
+    assert len(to_switch) == 4
+    names = [p.label for p in after.parts.values() if p.kind == "server"]
+    assert len(names) == len(set(names)) == 2
+    broken = [f.code for f in designer.check(before) if f.severity is Severity.ERROR]
+    assert [f.code for f in designer.check(after) if f.severity is Severity.ERROR] == broken
+
+
+def test_a_group_of_servers_gets_more_members() -> None:
+    before = designer.open_design("su-h100-32")
+    # nine GPUs are two servers of eight
+    assert more_servers(before, 9).apply(before).groups["servers"].replicas == 34
+    assert more_servers(before, 8).apply(before).groups["servers"].replicas == 33
+
+
+def test_several_servers_do_not_cover_each_other() -> None:
+    before = designer.open_design("serving-h100-8")
+    after = more_servers(before, 24).apply(before)
+    places = {(p.position.x, p.position.y) for p in after.parts.values() if p.kind == "server" and p.position}
+    assert len(places) == 4
+
+
+def test_without_a_server_there_is_none_to_add() -> None:
+    design = designer.open_design("serving-h100-8")
+    bare = Delete((Ref("parts", "server"),)).apply(design)
+    with pytest.raises(DocumentError, match="no accelerator is in a server"):
+        more_servers(bare, 1)
+
+
+# Settings that make a workload fit really do, by arithmetic and by the engine.
+
+#: parameters of Llama 2 7B, and bytes of each: bf16 weights, fp32 gradients, fp32 copy and two moments
+PARAMETERS = 6.738e9
+
+
+WEIGHTS, GRADIENTS, OPTIMIZER = 2, 4, 12
+
+
+GPUS = 8
+
+
+def test_sharding_the_optimizer_of_llama_7b_fits_on_eight_h100() -> None:
+    design = overridden(designer.open_design("hgx-h100-8"), ["workloads.llama-2-7b-fsdp.sharding=none"])
+    result = designer.analyze(design, ["llama-2-7b-fsdp"], curves=False).workloads[0]
+    assert result.unfit is not None
+    whole = PARAMETERS * (WEIGHTS + GRADIENTS + OPTIMIZER)
+    assert result.metrics["memory_per_gpu"].value > whole == pytest.approx(121.3e9, rel=1e-3)
+    found = fitting_settings(design, "llama-2-7b-fsdp")
+    by_title = {one.title: one for one in found}
+    sharded = by_title["Shard the optimizer (ZeRO-1)"]
+    # seven eighths of the 80.9 GB of optimizer state are held by the other seven GPUs
+    saved = PARAMETERS * OPTIMIZER * (GPUS - 1) / GPUS
+    held = result.metrics["memory_per_gpu"].value - saved
+    assert sharded.result.metrics["memory_per_gpu"].value == pytest.approx(held, rel=0.01)
+    for one in found:
+        applied = one.edit.apply(design)
+        again = designer.analyze(applied, ["llama-2-7b-fsdp"], curves=False).workloads[0]
+        assert again.unfit is None
+        assert again.metrics["memory_per_gpu"].value < 85.5e9
+        assert again.metrics["step_time"].value == one.result.metrics["step_time"].value
+    rates = [one.result.metrics["tokens_per_second"].value for one in found]
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_a_batch_of_pictures_is_halved_until_it_fits() -> None:
+    design = overridden(designer.open_design("hgx-h100-8"), ["workloads.resnet-50.micro_batch=4096"])
+    found = fitting_settings(design, "resnet-50")
+    assert [one.changes for one in found] == [{"micro_batch": 1024}]
+    assert found[0].title == "Micro-batch 1024"
+
+
+def test_a_served_model_is_spread_before_its_weights_are_narrowed() -> None:
+    design = overridden(designer.open_design("serving-h100-8"), ["workloads.chat-70b.tensor=1"])
+    first = fitting_settings(design, "chat-70b")[0]
+    # 72.7 GB of fp8 weights leave no room on one GPU of 85.5 GB at a share of 0.9, half of them do
+    assert dict(first.changes) == {"tensor": 2, "replicas": 0}
+
+
+def test_a_workload_that_fits_is_not_refused_and_one_that_is_not_there_is() -> None:
+    design = designer.open_design("hgx-h100-8")
+    assert designer.analyze(design, ["llama-2-7b-fsdp"], curves=False).workloads[0].unfit is None
+    with pytest.raises(AnalysisError, match="no workload 'x'"):
+        fitting_settings(design, "x")

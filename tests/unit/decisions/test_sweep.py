@@ -17,19 +17,26 @@ from pathlib import Path
 
 import pytest
 
+import designer
 from designer import open_design
 from designer.decisions import answers
 from designer.decisions.answers import Binding, Row, make_task
+from designer.decisions.failures_survey import survive
 from designer.decisions.frontier import frontier, turns
 from designer.decisions.row_files import RowFile, to_csv
 from designer.decisions.runs import Run, grid
+from designer.decisions.suggest import suggest
 from designer.decisions.sweep import rows_of, sweep
 from designer.decisions.variables import make_variable
 from designer.design.document import Design
 from designer.errors import AnalysisError, Cancelled, FormatError
+from designer.families.serving import alone
+from designer.families.serving import answers as serving_answers
 from designer.interchange.overrides import overridden
 from designer.sources import Estimate
 from tests.unit.decisions.small import FIRST, SECOND, line, task
+
+# Rows of a sweep against what one works out by hand; nothing is lost when it stops.
 
 
 def rates(rows: Sequence[Row]) -> list[float]:
@@ -345,3 +352,41 @@ def test_a_program_that_is_killed_leaves_its_rows(tmp_path: Path) -> None:
 
 def test_a_run_is_told_apart_by_its_number() -> None:
     assert answers.answer(task(FIRST), Run(7, ("1 GB/s",))).number == 7
+
+
+# Searches compare values: what only bands need is not computed for them.
+
+
+@pytest.fixture
+def factors(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Factors of the step times of all runs of engines; 0 for each frontier."""
+    asked: list[float] = []
+    settled, frontier = serving_answers.settled, alone.frontier
+
+    def counted(placement: object, requests: object, factor: float, cancelled: object = None) -> object:
+        asked.append(factor)
+        return settled(placement, requests, factor, cancelled)  # type: ignore[arg-type]
+
+    def drawn(served: object, cancelled: object = None) -> object:
+        asked.append(0.0)
+        return frontier(served, cancelled)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(serving_answers, "settled", counted)
+    monkeypatch.setattr(alone, "frontier", drawn)
+    return asked
+
+
+def test_changes_are_compared_by_values_alone(factors: list[float]) -> None:
+    found = suggest(designer.open_design("serving-h100-8"), "chat-70b")
+    assert found.steps
+    assert factors
+    assert set(factors) == {1.0}
+
+
+def test_failures_are_compared_by_values_alone(factors: list[float]) -> None:
+    design = designer.open_design("serving-h100-8")
+    assert not design.assertions
+    assert survive(design, "chat-70b").losses
+    # the whole machine is answered once with its bands and its frontier
+    assert sum(factor != 1.0 for factor in factors) == 3
+    assert len(factors) > 6

@@ -1,4 +1,4 @@
-"""What may be linked and contained, and why not."""
+"""What may be linked and contained, and why not; what memory joins."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from designer.catalog.loader import load_catalog
+from designer.catalog.loader import Catalog, load_catalog
 from designer.catalog.parttype import PartType
 from designer.design import port_usage
 from designer.design.document import Design, Link, Part, Wiring, with_changes
+from designer.design.edits.parts import SetType
 from designer.design.integrity import examine
 from designer.design.legality import can_connect, can_contain, can_move_into, free_ports
 from designer.design.port_usage import overfull, usage
@@ -17,10 +18,13 @@ from designer.errors import ExchangeError
 from designer.fields import Quantity
 from designer.interchange.importing import read_any
 from designer.interchange.native.reader import load
+from designer.interchange.overrides import given_way, overridden
 from designer.resources import templates
 from tests.clusters import cluster
 from tests.designs import one_server, one_unit
 from tests.real import real_files
+
+# What may be linked and contained, and why not.
 
 H100 = PartType(id="gpu/nvidia/h100", kind="gpu", title="H100", values={"nvlink_links": Quantity(value=18)})
 
@@ -145,7 +149,11 @@ def of_types(**types: str) -> Design:
 
 
 A100, H100_SXM, MI300X = "gpu/nvidia/a100-80-sxm4", "gpu/nvidia/h100-sxm5", "gpu/amd/mi300x"
+
+
 QUANTUM, SPECTRUM = "switch/nvidia/qm9700", "switch/nvidia/sn4700"
+
+
 XEON, GENOA = "cpu/intel/xeon-spr", "cpu/amd/epyc-genoa"
 
 
@@ -314,3 +322,94 @@ def test_every_real_machine_is_legal(file: Path) -> None:
     except ExchangeError:
         pytest.skip("not a dump that can be imported")
     assert [p.text for p in examine(imported.design) if p.severity == "error"] == []
+
+
+# What memory joins: modules fit the sockets of their kind, and only memory behind CXL is joined by PCIe.
+
+
+def two(a: str, b: str) -> Design:
+    catalog = Catalog()
+    parts = [Part(id=name, kind=t.partition("/")[0], type=t) for name, t in (("a", a), ("b", b))]
+    return Design.model_validate({"name": "two", "parts": parts, "part_types": [catalog.get(a), catalog.get(b)]})
+
+
+@pytest.mark.parametrize(
+    ("other", "memory", "links"),
+    [
+        ("cpu/intel/xeon-icx", "memory/generic/ddr4-3200-8ch", ("memory_bus",)),
+        ("cpu/intel/xeon-icx", "memory/intel/pmem-200", ("memory_bus",)),
+        ("cpu/intel/xeon-icx", "memory/generic/ddr5-4800-8ch", ()),
+        ("cpu/intel/xeon-spr", "memory/generic/ddr4-3200-8ch", ()),
+        ("cpu/intel/xeon-gnr-sp", "memory/generic/mrdimm-8000-8ch", ("memory_bus",)),
+        ("cpu/intel/xeon-max", "memory/intel/hbm2e-xeon-max", ("memory_bus",)),
+        ("cpu/nvidia/grace", "memory/nvidia/lpddr5x-grace", ("memory_bus",)),
+        # LPDDR5 is soldered, and no DDR5
+        ("cpu/nvidia/grace", "memory/generic/ddr5-4800-8ch", ()),
+        ("gpu/nvidia/h100-pcie", "memory/generic/ddr5-4800-8ch", ()),
+        ("gpu/nvidia/h100-pcie", "memory/generic/cxl-gen5-x8", ()),
+        ("pcie_switch/generic/gen5", "memory/generic/ddr5-4800-8ch", ()),
+        ("pcie_switch/generic/gen5", "memory/generic/cxl-gen5-x8", ("pcie",)),
+    ],
+)
+def test_memory_joins_what_takes_it(other: str, memory: str, links: tuple[str, ...]) -> None:
+    found = can_connect(two(other, memory), "a", "b")
+    assert (found.ok, found.kinds) == (bool(links), links), found.reason
+    assert found.ok or found.reason
+
+
+# Values given by hand for one product do not follow a part to another one.
+
+NFS, WEKA = "storage/generic/nfs-single-mount", "storage/weka/client-100g"
+
+
+def drawn(part_type: str = NFS) -> Design:
+    """One storage system with three values by hand: of its type, of no type at all, and of another type alone."""
+    overrides = {
+        "client_read_bandwidth": Quantity(value="1.5 GB/s", source="hand"),
+        "capacity": Quantity(value="80 TB", source="hand"),
+        "read_bandwidth": Quantity(value="3 GB/s", source="hand"),
+    }
+    types = [load_catalog().get(part_type)] if part_type else []
+    part = Part(id="store", kind="storage", type=part_type, overrides=overrides)
+    return Design.model_validate({"name": "one", "parts": [part], "part_types": types})
+
+
+def exchanged(design: Design, to: str) -> Design:
+    found = load_catalog().get(to)
+    return SetType(("store",), to, found, found.sources).apply(design)
+
+
+def rate(design: Design) -> str:
+    quantity = design.quantity(design.parts["store"], "client_read_bandwidth")
+    return "" if quantity is None else str(quantity.value)
+
+
+def test_a_value_of_the_old_type_gives_way() -> None:
+    """By hand: 1.5 GB/s stated of one NFS mount. The WEKA client states 10.5 GB/s, so that is what counts after it."""
+    after = exchanged(drawn(), WEKA)
+    assert rate(after) == "10.5 GB/s"
+    # neither type states them: they state how this system is set up
+    assert {*after.parts["store"].overrides} == {"capacity", "read_bandwidth"}
+
+
+def test_a_value_that_only_the_new_type_states_gives_way() -> None:
+    """The SuperPOD target states the rate of all clients, which the NFS mount does not."""
+    assert {*exchanged(drawn(), "storage/nvidia/superpod-h100").parts["store"].overrides} == {"capacity"}
+
+
+def test_the_same_type_again_and_a_part_without_one_keep_what_was_given() -> None:
+    assert exchanged(drawn(), NFS).parts["store"].overrides == drawn().parts["store"].overrides
+    assert rate(exchanged(drawn(""), WEKA)) == "1.5 GB/s"
+
+
+def test_all_doors_agree_and_what_gave_way_is_told() -> None:
+    before = drawn()
+    after = overridden(before, [f"store.type={WEKA}"])
+    assert after.parts["store"].overrides == exchanged(before, WEKA).parts["store"].overrides
+    assert given_way(before, after) == ["store: client_read_bandwidth"]
+    assert given_way(before, before) == []
+
+
+def test_a_value_given_beside_the_new_type_is_of_the_new_type() -> None:
+    texts = ["store.client_read_bandwidth=5 GB/s", f"store.type={WEKA}"]
+    assert rate(overridden(drawn(), texts)) == rate(overridden(drawn(), texts[::-1])) == "5 GB/s"

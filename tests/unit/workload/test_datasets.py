@@ -1,10 +1,20 @@
-"""Datasets and the steps they make."""
+"""Datasets, tables of users, classical algorithms, remote GPUs."""
+
+from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
-from designer.errors import CatalogError
+import designer
+from designer.errors import CatalogError, DesignerError, ExchangeError
+from designer.families.serving.traces import parse_trace
+from designer.interchange.importers.netbox_cables import _from_csv
 from designer.units import Bytes
 from designer.workload.datasets import Dataset, dataset, datasets, load_dataset
+from designer.workload.job_lists import parse_jobs
+
+# Datasets and the steps they make.
 
 
 def mean_sample(name: str) -> float:
@@ -62,3 +72,108 @@ def test_a_wrong_dataset_file_is_refused_by_name(tmp_path, text: str) -> None:
     file.write_text(text)
     with pytest.raises(CatalogError, match=r"x\.toml"):
         load_dataset(file)
+
+
+# Tables that users point at: what is no CSV is refused with its line, wherever it is read.
+
+LONG = "1" * 131_073
+
+
+@pytest.mark.parametrize("line", [1, 2])
+def test_a_cell_too_long_for_csv_is_refused_with_its_line(line: int) -> None:
+    def table(head: str, row: str) -> str:
+        return f"{head},{LONG}\n{row}\n" if line == 1 else f"{head}\n{row}{LONG}\n"
+
+    with pytest.raises(ExchangeError, match=f"line {line}: not CSV"):
+        parse_trace(table("TIMESTAMP,ContextTokens,GeneratedTokens", "2023-11-16 18:15:46,1,"))
+    with pytest.raises(ExchangeError, match=f"line {line}: not CSV"):
+        parse_jobs(table("job_id,gpu_num,submit_time,duration", "x,1,"))
+    with pytest.raises(ExchangeError, match=f"line {line}: not CSV"):
+        _from_csv(table("side_a_device,side_a_type,side_a_name", "x,dcim.interface,"), "cables.csv")
+
+
+# Classical algorithms: arithmetic and bytes by hand.
+
+
+def fitted(template: str = "hgx-h100-8", **settings: Any) -> dict[str, float]:
+    design = designer.with_workload(designer.open_design(template), "c", "classical", **settings)
+    return {name: m.value for name, m in designer.analyze(design, "c").workloads[0].metrics.items()}
+
+
+def test_k_means_is_bound_by_arithmetic() -> None:
+    """3 x 10 million rows x 100 columns x 100 clusters over two processors of 7.3 TFLOP/s; twenty passes."""
+    found = fitted(algorithm="k-means", parts=2)
+    assert found["pass_time"] == pytest.approx(3 * 1e7 * 100 * 100 / 2 / 7.3e12, rel=0.01)
+    assert found["fit_time"] == pytest.approx(20 * found["pass_time"])
+
+
+def test_a_linear_svm_is_bound_by_memory() -> None:
+    """Four bytes for each value, read from memory at what it reaches: far more than the arithmetic takes."""
+    found = fitted(algorithm="svm", where="gpus", parts=8)
+    size = 4 * 1e7 * 100 / 8
+    assert size / 3.35e12 < found["pass_time"] < 1.6 * size / 3.35e12
+    assert found["pass_time"] > 10 * (4 * 1e7 * 100 / 8 / 67e12)
+
+
+def test_trees_take_a_pass_for_each_level() -> None:
+    one, deep = (fitted(algorithm="trees", trees=10, depth=depth) for depth in (1, 6))
+    assert deep["fit_time"] == pytest.approx(6 * one["fit_time"], rel=1e-6)
+    # a bin of a byte for each value, and gradient and curvature of a row
+    wide, narrow = (fitted(algorithm="trees", trees=1, depth=1, columns=columns)["fit_time"] for columns in (200, 100))
+    assert wide / narrow == pytest.approx((200 + 8) / (100 + 8), rel=0.1)
+
+
+def test_more_parts_share_the_rows() -> None:
+    assert fitted(parts=2)["pass_time"] == pytest.approx(fitted(parts=1)["pass_time"] / 2, rel=0.01)
+
+
+def test_nothing_to_fit_is_refused() -> None:
+    with pytest.raises(DesignerError, match="rows of 0"):
+        fitted(rows=0)
+
+
+# Remote GPUs: what the network adds to each batch.
+
+
+def metrics(**settings: Any) -> dict[str, float]:
+    design = designer.open_design("vsphere-cluster-4")
+    asked = {"client": "hosts[3]/memory0", "group": "hosts[0]/gpu0", **settings}
+    design = designer.with_workload(design, "r", "remote_gpu", **asked)
+    return {name: m.value for name, m in designer.analyze(design, "r").workloads[0].metrics.items()}
+
+
+def test_a_batch_is_sent_called_for_computed_and_returned() -> None:
+    found = metrics()
+    # 20 MB and 1 MB at the rate of one flow between the hosts, 20 calls of 50 us, 50 ms of computing
+    ends = {"from": "hosts[3]/memory0", "to": "hosts[0]/gpu0"}
+    link = designer.with_workload(designer.open_design("vsphere-cluster-4"), "t", "transfer", **ends)
+    rate = designer.analyze(link, "t").workloads[0].metrics["rate"].value
+    assert found["send_time"] == pytest.approx(20e6 / rate, rel=0.02)
+    assert found["return_time"] == pytest.approx(1e6 / rate, rel=0.1)
+    whole = found["send_time"] + 20 * 50e-6 + 0.050 + found["return_time"]
+    assert found["batch_time"] == pytest.approx(whole, rel=1e-6)
+    assert found["batches_per_second"] == pytest.approx(1 / whole, rel=1e-6)
+
+
+def test_many_small_calls_cost_more_than_the_bytes() -> None:
+    chatty, quiet = metrics(calls=2000), metrics(calls=0)
+    assert chatty["batch_time"] - quiet["batch_time"] == pytest.approx(2000 * 50e-6, rel=1e-6)
+
+
+def test_clients_of_one_host_share_its_link() -> None:
+    """Two programs whose GPUs are in one host: their inputs meet on its port when they are sent at the same time."""
+    one = metrics(group="hosts[0]/gpu0", sent="2 GB")["send_time"]
+    two = metrics(group="hosts[0]/gpu0,hosts[0]/gpu1", sent="2 GB")["send_time"]
+    assert two == pytest.approx(2 * one, rel=0.05)
+
+
+def test_the_page_says_how_long_a_batch_takes() -> None:
+    design = designer.open_design("vsphere-cluster-4")
+    asked = {"client": "hosts[3]/memory0", "group": "hosts[0]/gpu0"}
+    page = designer.page(designer.with_workload(design, "r", "remote_gpu", **asked), "r")
+    assert page.headline.startswith("A batch takes 52.8 ms")
+
+
+def test_nothing_to_compute_is_refused() -> None:
+    with pytest.raises(DesignerError, match="computes nothing"):
+        metrics(computing="0 s")

@@ -1,4 +1,4 @@
-"""The clock against cases worked by hand, queueing theory and invariants."""
+"""The clock: events, their order, and the budget of events."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from designer.analysis import simulation
 from designer.engine.clock import engine
 from designer.engine.clock.engine import Clock
 from designer.engine.clock.filling import allocate
+from designer.engine.clock.run import Run
 from designer.engine.clock.work import Shape, Work
 from designer.errors import AnalysisError, Cancelled
+from designer.interchange.templates import open_design
+
+# The clock against cases worked by hand, queueing theory and invariants.
 
 
 class Graph:
@@ -344,3 +350,51 @@ def test_rates_that_meet_again_are_kept_and_only_the_oldest_make_room(monkeypatc
             clock.add(Graph([Work(0.1, pair[0]), Work(0.1, pair[1])], [[], []]), float(turn))
     clock.run()
     assert solved.count(2) == 1 + 40
+
+
+# A run asked to go on for years ends, says how far it came, and its bands are of what was looked at.
+
+
+def asked(monkeypatch: pytest.MonkeyPatch, until: float, bands: bool = True) -> tuple[simulation.Simulation, list[Run]]:
+    """A training of one server with a small budget of events, and all runs it took."""
+    runs: list[Run] = []
+    play = simulation.play
+
+    def counted(*given: Any, **named: Any) -> Run:
+        runs.append(play(*given, **named))
+        return runs[-1]
+
+    monkeypatch.setattr(simulation, "EVENTS_LIMIT", 4_200)
+    monkeypatch.setattr(simulation, "_PROBE_LIMIT", 200)
+    monkeypatch.setattr(simulation, "play", counted)
+    return simulation.simulate(open_design("hgx-h100-8"), "resnet-50", until=until, bands=bands), runs
+
+
+def test_years_end_after_a_budget_that_all_runs_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two edges of the step, three of what loading rests on, and the run: 4,200 events ÷ 6 runs are 700 each."""
+    found, runs = asked(monkeypatch, 1e8)
+    assert len(runs) == 1 + 6
+    assert 700 <= found.run.events < 720
+    assert sum(run.events for run in runs) < 2 * 4_200
+    stated = [f for f in found.findings if f.code == "CLOCK-LONG"]
+    assert len(stated) == 1
+    assert "6 such runs" in stated[0].text
+    assert "--no-bands" in stated[0].remedy
+    # each edge is of the time that was looked at, so bands hold their values
+    assert {run.end for run in runs[1:]} == {found.run.end}
+    step = found.metrics["resnet-50"]["step_time"]
+    assert 0 < step.low < step.value < step.high
+
+
+def test_without_bands_one_run_has_all_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, runs = asked(monkeypatch, 1e8, bands=False)
+    assert len(runs) == 2
+    assert 4_200 <= found.run.events < 4_220
+    assert [f.remedy for f in found.findings if f.code == "CLOCK-LONG"] == ["simulate a shorter time"]
+
+
+def test_what_ends_within_its_budget_is_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, _ = asked(monkeypatch, 1.0)
+    assert found.run.end == 1.0
+    assert not found.run.cut
+    assert not [f for f in found.findings if f.code == "CLOCK-LONG"]

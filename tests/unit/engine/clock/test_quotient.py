@@ -1,7 +1,9 @@
-"""ResourceClass works as one: the folded clock against the same run with every work by itself."""
+"""Equal parts of a run are run once: against the whole run and an oracle."""
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -10,18 +12,29 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from designer.analysis.simulation import simulate
+from designer.analysis.simulation.rerouting import Failure
 from designer.design.document import Design
 from designer.engine.clock import player
+from designer.engine.clock.engine import Clock
 from designer.engine.clock.jobs import Change, Changes, Job, job_of
 from designer.engine.clock.player import play
 from designer.engine.clock.quotient import Quotient, WorkClass, quotient
 from designer.engine.clock.run import Run
+from designer.engine.clock.work import Shape, Work
 from designer.engine.costs import Cost, Prices
 from designer.engine.costs.pricing import alone
+from designer.engine.flows import Incidence, solve
 from designer.engine.network import build_network
+from designer.engine.routes import folding
+from designer.interchange.templates import open_design
+from designer.memo import forget
 from designer.workload.program import Collective, Compute, Move, Program, Step
+from tests.properties.test_classes_of_resources import CLOSE, rated, shrunk
 from tests.unit.families.machines.machines import with_vms
 from tests.unit.families.machines.test_collectives_in_machines import pair
+
+# ResourceClass works as one: the folded clock against the same run with every work by itself.
 
 
 def drawn(hosts: int, slow: int | None) -> Design:
@@ -142,3 +155,163 @@ def test_what_the_same_works_use_alike_is_looked_at_once() -> None:
     # something happens to one of them by itself
     _, split = quotient([one({0: 1.0, 1: 1.0, 2: 0.5}, 2.0), one({1: 3.0, 0: 3.0}, 1.0)], [1.0] * 4, {}, apart=[1])
     assert split.represents.tolist() == [0, 1, 2, 3]
+
+
+# Flows stated in classes on the clock: the same run with every flow stated, and with every work by itself.
+
+
+def small_cluster(slow: int | None) -> Design:
+    """A unit of six servers next to its storage; one of them may have a slower link to a GPU."""
+    whole = open_design("su-h100-32")
+    design = whole.model_copy(update=shrunk(whole, {"servers": 6}))
+    if slow is None:
+        return design
+    name = next(k for k, group in design.groups.items() if "gpu0" in group.content.parts)
+    servers = design.groups[name]
+    link = next(x.id for x in servers.content.links.values() if x.kind == "pcie" and "gpu0" in (x.a, x.b))
+    own = servers.model_copy(update={"exceptions": {slow: rated(servers.content, link, 100)}})
+    return design.model_copy(update={"groups": {**design.groups, name: own}})
+
+
+def folded_run(
+    design: Design, workloads: Sequence[str], folds: bool, failures: Sequence[Failure] = ()
+) -> tuple[Run, bool]:
+    """A run of some workloads, and whether classes of flows were taken as they came."""
+    taken: list[bool] = []
+
+    def watched(*args: Any) -> tuple[Sequence[Cost], Quotient]:
+        costs, found = quotient(*args)
+        taken.append(any(cost.folded is not None for cost in costs))
+        return costs, found
+
+    forget()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folding, "FOLDED_LIMIT", 0 if folds else 10**9)
+        patch.setattr(player, "quotient", watched if folds else apart)
+        run = simulate(design, workloads, until=3.0, failures=failures, bands=False).run
+    forget()
+    return run, any(taken)
+
+
+def same(one: Run, other: Run) -> None:
+    """All ends, and the load of every resource of the network, to 1e-9."""
+    assert [t.ended for t in one.tasks] == pytest.approx([t.ended for t in other.tasks], rel=CLOSE, nan_ok=True)
+    n = one.table.network.n_resources
+    assert one.mean_load()[:n] == pytest.approx(other.mean_load()[:n], rel=CLOSE, abs=1e-3)
+    most = [share for _, share in one.busiest(1)]
+    assert most == pytest.approx([share for _, share in other.busiest(1)], rel=CLOSE)
+
+
+@pytest.mark.parametrize("workload", ["resnet-50", "storage-to-gpus"])
+def test_classes_of_flows_run_as_every_flow_does(workload: str) -> None:
+    """Training reads samples, computes and reduces; a transfer moves alone."""
+    design = small_cluster(None)
+    folded, taken = folded_run(design, [workload], True)
+    single, expanded = folded_run(design, [workload], False)
+    assert taken
+    assert not expanded
+    assert len(folded.works) < len(single.works)
+    same(folded, single)
+
+
+@settings(max_examples=6, deadline=None)
+@given(slow=st.sampled_from([None, 0, 2]), fails=st.booleans(), both=st.booleans())
+def test_where_classes_do_not_agree_every_flow_is_told(slow: int | None, fails: bool, both: bool) -> None:
+    """A slower member, a link that fails, two workloads of flows: the run is that of every work by itself."""
+    design = small_cluster(slow)
+    name = next(k for k, group in design.groups.items() if "gpu0" in group.content.parts)
+    link = next(x.id for x in design.groups[name].content.links.values() if x.kind == "pcie")
+    failures = [Failure(f"{name}[1]/{link}", 0.5, 0.5)] if fails else []
+    workloads = ["resnet-50", "storage-to-gpus"] if both else ["resnet-50"]
+    folded, taken = folded_run(design, workloads, True, failures)
+    assert not (taken and fails)
+    same(folded, folded_run(design, workloads, False, failures)[0])
+
+
+def test_a_limit_of_a_class_stands_for_those_of_all() -> None:
+    """Six servers mount the storage alike: one mount is stated, and it counts for six."""
+    run, taken = folded_run(small_cluster(None), ["storage-to-gpus"], True)
+    assert taken
+    assert set(run.more.values()) == {6}
+    assert {run.count_equal(number) for number in run.more} == {6}
+
+
+# The clock against a simulator that knows no components, no classes and nothing it keeps: all of it, at each event.
+
+
+def naive(capacity: list[float], works: list[Work], after: list[list[int]]) -> list[float]:
+    """Ends of all works: every rate again at every event, by the certified solver."""
+    left = [work.amount for work in works]
+    ends, opens = [math.inf] * len(works), [math.inf] * len(works)
+    for i, work in enumerate(works):
+        if not after[i]:
+            opens[i] = work.delay
+    now = 0.0
+    while any(math.isinf(end) for end in ends):
+        active = [i for i in range(len(works)) if opens[i] <= now + 1e-12 and math.isinf(ends[i])]
+        following = min(
+            (at for i, at in enumerate(opens) if at > now + 1e-12 and math.isinf(ends[i])), default=math.inf
+        )
+        step = following - now
+        rates: list[float] = []
+        if active:
+            rows = [list(works[i].shape.uses) for i in active]
+            weight = [works[i].shape.weight for i in active]
+            cap = [works[i].shape.cap for i in active]
+            rates = solve(Incidence.from_rows(rows, capacity, weight, cap)).rate.tolist()
+            step = min(step, *(left[i] / rate for i, rate in zip(active, rates, strict=True)))
+        now += step
+        for i, rate in zip(active, rates, strict=True):
+            left[i] -= rate * step
+            if left[i] <= 1e-10 * works[i].amount:
+                ends[i] = now
+        for i, before in enumerate(after):
+            if before and math.isinf(opens[i]) and all(not math.isinf(ends[j]) for j in before):
+                opens[i] = max(ends[j] for j in before) + works[i].delay
+    return ends
+
+
+class Graph:
+    """Works with what each waits for."""
+
+    def __init__(self, works: list[Work], after: list[list[int]]) -> None:
+        self.works, self.after = works, after
+        self.waiting = [len(before) for before in after]
+
+    def start(self, now: float) -> list[Work]:
+        return [work for work, before in zip(self.works, self.after, strict=True) if not before]
+
+    def finished(self, work: Work, now: float) -> list[Work]:
+        ended, found = self.works.index(work), []
+        for i, before in enumerate(self.after):
+            if ended in before:
+                self.waiting[i] -= 1
+                if not self.waiting[i]:
+                    found.append(self.works[i])
+        return found
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_two_hundred_random_programs_of_up_to_64_flows(seed: int):
+    drawn = random.Random(seed)
+    for _ in range(20):
+        n_links = drawn.randint(2, 20)
+        capacity = [drawn.uniform(1, 10) for _ in range(n_links)]
+        n = drawn.randint(2, 64)
+        shapes = [
+            Shape(
+                [(r, drawn.uniform(0.2, 2)) for r in drawn.sample(range(n_links), drawn.randint(1, min(4, n_links)))],
+                drawn.choice([1.0, 1.0, 2.0]),
+                drawn.choice([math.inf, math.inf, 0.8]),
+            )
+            for _ in range(max(1, n // 2))
+        ]
+        works = [
+            Work(drawn.uniform(0.1, 9), drawn.choice(shapes), delay=drawn.choice([0.0, 0.0, drawn.uniform(0, 3)]))
+            for _ in range(n)
+        ]
+        after = [sorted(drawn.sample(range(i), drawn.randint(0, min(2, i)))) if i % 3 else [] for i in range(n)]
+        clock = Clock(capacity)
+        clock.add(Graph(works, after))
+        clock.run()
+        assert [work.ended for work in works] == pytest.approx(naive(capacity, works, after), rel=1e-8)

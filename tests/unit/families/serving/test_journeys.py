@@ -9,11 +9,12 @@ import pytest
 
 import designer
 from designer.cli.main import run
-from designer.design.document import Design, WorkloadSpec
+from designer.design.document import Design
 from designer.design.edits.links import RemoveLinks
 from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
 from designer.interchange.overrides import overridden
+from tests.asked import answered
 from tests.real import real_files
 
 CONFIG = {
@@ -39,8 +40,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def served(design: Design, **settings: object) -> WorkloadResult:
-    spec = WorkloadSpec(id="s", kind="serving", settings=settings)
-    return designer.analyze(design.model_copy(update={"workloads": {"s": spec}}), ["s"]).workloads[0]
+    return answered(design, "serving", settings)
 
 
 def test_how_many_gpus_for_a_model_from_its_config(config: Path, capsys: pytest.CaptureFixture[str]) -> None:

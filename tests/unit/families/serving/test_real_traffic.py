@@ -20,7 +20,7 @@ from designer.families.serving.scheduler import run_requests
 from designer.families.serving.traces import parse_trace
 from tests.asked import serving_asked
 from tests.unit.families.serving.test_serving_workload import served, value
-from tests.unit.families.serving.test_split_clients import Even, Side, run_split_clients
+from tests.unit.families.serving.test_split import Even, Side, run_split_clients
 
 BURST = """Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type
 5,ChatGPT,472,18,490,Conversation log

@@ -22,7 +22,7 @@ from designer.families.serving.limits import largest_load
 from designer.families.serving.placement import _servers_first, place_deployment
 from designer.interchange.overrides import overridden
 from designer.memo import forget
-from tests.asked import serving_asked
+from tests.asked import answered, serving_asked
 from tests.unit.families.serving.other_steps import steps_with
 
 BASE: Mapping[str, object] = {
@@ -37,10 +37,7 @@ BASE: Mapping[str, object] = {
 
 
 def served(template: str = "hgx-h100-8", **changes: object) -> WorkloadResult:
-    design = designer.open_design(template)
-    spec = WorkloadSpec(id="s", kind="serving", settings={**BASE, **changes})
-    design = design.model_copy(update={"workloads": {"s": spec}})
-    return designer.analyze(design, ["s"]).workloads[0]
+    return answered(template, "serving", {**BASE, **changes})
 
 
 def value(result: WorkloadResult, name: str) -> float:

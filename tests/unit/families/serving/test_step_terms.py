@@ -1,31 +1,45 @@
-"""Steps of an engine as expressions: their value is the step's, and what each resource gains is counted by hand."""
+"""Terms of a step: each by hand, and what all share in one step."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from designer.analysis.study import run_workload
 from designer.engine.account import account
 from designer.engine.account.bottlenecks import ResourceClass
 from designer.engine.account.expression import Resource, Tie, Time, seconds, shares
 from designer.engine.network import build_network
 from designer.engine.results import Bottleneck, Step
 from designer.families.collective.times import LAUNCH
+from designer.families.serving.answers import in_step, jittered
 from designer.families.serving.bottlenecks import Phase, step_account, step_of
+from designer.families.serving.deployment import Serving
+from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas.joining import near_enough
 from designer.families.serving.formulas.step_time import Split
 from designer.families.serving.placement import Placement, place_deployment
+from designer.families.serving.readings import throughput
+from designer.families.serving.records import Counts, ServingRun
 from designer.families.serving.tasks import Serve
 from designer.interchange.templates import open_design
+from designer.sources import Estimate
 from designer.units import BytesPerSecond
 from designer.workload.kind import task_of
+from tests.asked import serving_asked
 from tests.unit.families.serving.other_steps import steps_with
 
+# Steps of an engine as expressions: their value is the step's, and what each resource gains is counted by hand.
+
 TEMPLATES = ("hgx-h100-8", "hgx-a100-8", "serving-l40s-4", "hgx-b200-8")
+
+
 DEPLOYED: tuple[dict[str, object], ...] = (
     {"model": "llama-3-8b", "weights": "bf16", "tensor": 1},
     {"model": "llama-3-70b", "weights": "fp8", "tensor": 4},
@@ -228,3 +242,63 @@ def test_what_binds_a_step_gains_at_least_half_of_what_the_best_does() -> None:
         assert all(b.why.startswith(f"{phase.name}: step of ") for b in (*binding, *after))
         found = account(expressed(placement, phase), {})
         assert found.value == pytest.approx(phase.time(placement.steps), rel=1e-9)
+
+
+# Clients with equal requests: whether they stay in step nobody knows, so the band is that of either.
+
+CLIENTS: Mapping[str, object] = {
+    "engine": "sglang",
+    "release": "0.5.1",
+    "load": "clients",
+    "clients": 64,
+    "storage": "",
+}
+
+
+@cache
+def answer(spread: float) -> Mapping[str, Estimate]:
+    design = open_design("serving-h100-8")
+    spec = design.workloads["chat-70b"]
+    settings = {**spec.settings, **CLIENTS, "prompt": 1024, "spread": spread}
+    asked = spec.model_copy(update={"settings": settings})
+    return run_workload(build_network(design), asked, curves=False)[0].metrics
+
+
+def test_the_band_of_equal_requests_reaches_down_to_clients_out_of_step() -> None:
+    """SGLang reads prompts first, so clients in step all wait for the whole wave, and those out of step do not."""
+    equal, varied = answer(0.0)["ttft"], answer(0.2)["ttft"]
+    assert equal.value > 1.5 * varied.value
+    assert equal.low / equal.value < 0.6 * varied.low / varied.value
+
+
+def test_only_equal_answers_of_several_clients_are_in_step() -> None:
+    def asked(**changes: object) -> bool:
+        found = serving_asked({"load": "clients", "spread": 0, **changes}, "s")
+        assert isinstance(found, Serving)
+        return in_step(found.load)
+
+    assert asked()
+    assert not asked(spread=0.2)
+    assert not asked(clients=1)
+    assert not asked(load="rate")
+    assert not asked(lengths="azure-2023-code")
+
+
+def test_answers_end_a_few_tokens_apart_and_none_is_longer_or_empty() -> None:
+    found = jittered(Requests([10] * 500, [100] * 499 + [1], clients=5)).output
+    assert max(found) == 100
+    assert 80 < min(found[:-1]) < 98
+    assert found[-1] == 1
+
+
+def test_clients_in_step_are_answered_as_often_as_little_says() -> None:
+    """Eight clients whose answers end together, each after 2 s: four requests a second, wherever counting begins."""
+    waves, clients = 5, 8
+    sent = np.repeat(np.arange(waves) * 2.0, clients) + np.tile(np.arange(clients) * 1e-3, waves)
+    done = sent + 2.0
+    tokens = np.full(len(sent), 100)
+    run = ServingRun(sent, sent + 0.1, done, tokens, tokens, float(done[-1]), np.zeros((0, 7)), Counts(*[0] * 8))
+    for first in (0, 8, 16, 21):
+        requests, output = throughput(run, first, arriving=False)
+        assert requests == pytest.approx(4.0, rel=0.01), first
+        assert output == pytest.approx(400.0, rel=0.01)

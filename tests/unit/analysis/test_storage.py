@@ -1,0 +1,185 @@
+"""Storage: transfers in requests, and systems drawn by servers, by what they are provisioned for, or by ports."""
+
+from __future__ import annotations
+
+import pytest
+
+from designer.analysis.study import run_workload
+from designer.design.document import WorkloadSpec
+from designer.engine.network import build_network
+from designer.engine.transfers import TransferAnswer, evaluate_transfer
+from designer.errors import AnalysisError
+from designer.families.training.checkpoints import restored, state_band
+from designer.formulas.storage.read_rate import FILE_SHARE
+from designer.formulas.storage.requests import operations_rate, request_rate
+from designer.formulas.transfer._constants import NETWORK_WRITE
+from designer.interchange.changes import apply_changes
+from designer.interchange.templates import open_design
+from designer.units import Bytes, BytesPerSecond, PerSecond, Seconds
+from designer.workload.program import Move
+
+# Transfers in requests: what depth, size and latency let through, worked out by hand.
+
+KIB = 1024.0
+
+
+def read(request: float, depth: int, threads: int = 1) -> TransferAnswer:
+    """Host memory reads from a drive of 4 GB/s with 100 µs and 500,000 operations a second."""
+    drive = {
+        "type": "storage/generic/storage",
+        "read_bandwidth": "4 GB/s",
+        "access_latency": "100 us",
+        "random_read_rate": "500000 1/s",
+    }
+    network = build_network(apply_changes(open_design("serving-h100-8"), {"parts": {"storage": drive}}, "t"))
+    move = Move("storage", "memory", request=request, depth=depth, threads=threads, pairing="all")
+    return evaluate_transfer(network, move, "w")
+
+
+def test_one_request_at_a_time() -> None:
+    """128 KiB in 100 µs + 32.8 µs is 0.987 GB/s; 4 at once 3.95 GB/s; 16 the 4 GB/s of the medium."""
+    rates = [request_rate(Bytes(128 * KIB), n, Seconds(100e-6), BytesPerSecond(4e9)) / 1e9 for n in (1, 4, 16)]
+    assert rates == pytest.approx([0.131072 / 0.132768, 4 * 0.131072 / 0.132768, 4.0])
+
+
+def test_latency_alone_where_the_medium_is_not_known() -> None:
+    """32 requests of 4 KiB in 80 µs each: 400,000 a second, 1.64 GB/s."""
+    assert request_rate(Bytes(4 * KIB), 32, Seconds(80e-6)) == pytest.approx(400_000 * 4096)
+
+
+def test_operations_pass_a_file_system_in_part() -> None:
+    """A consumer drive of 1 M operations gives 707,000 of 4 KiB, as fio printed: 2.9 GB/s."""
+    assert operations_rate(PerSecond(1e6), Bytes(4 * KIB)) == pytest.approx(707_062 * 4096, rel=0.02)
+
+
+def test_flows_are_held_by_requests_in_flight() -> None:
+    """Two flows, one request of 128 KiB each: twice 0.987 GB/s; threads count as depth does."""
+    found = read(128 * KIB, 1)
+    each = 0.131072 / 0.132768
+    assert len(found.rate) == 2
+    assert found.rate == pytest.approx([each * 1e9] * 2)
+    assert found.binding[0].id == "requests"
+    assert read(128 * KIB, 1, threads=2).rate == pytest.approx(read(128 * KIB, 2).rate)
+
+
+def test_small_requests_are_held_by_operations() -> None:
+    """500,000 × 4 KiB × 0.7 = 1.43 GB/s for both flows, whatever is in flight."""
+    found = read(4 * KIB, 256)
+    assert found.rate.sum() == pytest.approx(500_000 * 4096 * FILE_SHARE.value)
+    assert found.binding[0].id.startswith("operations:")
+
+
+def test_without_a_size_a_stream_has_the_medium() -> None:
+    assert read(0.0, 1).rate.sum() == pytest.approx(4e9)
+
+
+def test_nonsense_is_refused() -> None:
+    with pytest.raises(AnalysisError, match="0 requests"):
+        request_rate(Bytes(1.0), 0, Seconds(1.0))
+
+
+# Storage systems drawn by their servers, by what they are provisioned for, or by their ports alone.
+
+
+def answer(source: str, target: str, **given: str | int) -> TransferAnswer:
+    """All flows between a storage system on one 100 Gb/s port and host memory."""
+    changes = {"parts": {"storage": {"type": "storage/generic/storage", **given}}}
+    return evaluate_transfer(
+        build_network(apply_changes(open_design("serving-h100-8"), changes, "t")), Move(source, target), "w"
+    )
+
+
+def moved(source: str, target: str, **given: str | int) -> float:
+    return float(answer(source, target, **given).rate.sum()) / 1e9
+
+
+def test_servers_with_one_drive_each() -> None:
+    """Two servers, one drive of 1 GB/s each: 2 × 0.9 read; 2 × 0.5 × 0.8 ÷ (6+2)/6 = 0.6 written."""
+    two = {"servers": 2, "drives": 1, "drive_read_bandwidth": "1 GB/s", "drive_write_bandwidth": "0.5 GB/s"}
+    assert moved("storage", "memory", redundancy="6+2", **two) == pytest.approx(1.8)
+    assert moved("memory", "storage", redundancy="6+2", **two) == pytest.approx(0.6)
+
+
+def test_provisioned_bandwidth_is_one_allowance() -> None:
+    for ends in (("storage", "memory"), ("memory", "storage")):
+        assert moved(*ends, provisioned_bandwidth="1.5 GB/s", servers=8) == pytest.approx(1.5)
+
+
+def test_rates_that_are_given_rule() -> None:
+    assert moved("storage", "memory", read_bandwidth="3 GB/s", servers=2, server_cores=1) == pytest.approx(3.0)
+
+
+def test_a_client_in_the_kernel_is_held_by_the_sockets_of_its_host() -> None:
+    """Two sockets write 2 × 3.2 GB/s through Lustre, whatever the system takes."""
+    lustre = {"protocol": "Lustre", "write_bandwidth": "100 GB/s", "read_bandwidth": "100 GB/s"}
+    found = answer("memory", "storage", **lustre)
+    assert found.rate.sum() / 1e9 == pytest.approx(6.4)
+    assert found.binding[0].id.startswith("client:")
+    assert found.low.sum() < 4.5e9
+    assert found.high.sum() > 10e9
+
+
+def test_ports_alone_are_said_to_be_assumed() -> None:
+    """Reads are what the links give, writes 0.6 ÷ (1 + 1.25) of the ports; where rates are given nothing is assumed."""
+    ports = answer("storage", "memory")
+    codes = [finding.code for finding in ports.findings]
+    assert codes.count("STORE-ASSUMED") == 1
+    for given in ({"read_bandwidth": "3 GB/s"}, {"servers": 2, "server_bandwidth": "100 Gb/s"}):
+        assert "STORE-ASSUMED" not in [finding.code for finding in answer("storage", "memory", **given).findings]
+    network = ports.asked.network
+    store = network.net.paths(ports.traffic.source)[0]
+    assert store == "storage"
+    ports_rate = ports.rate.sum() / 0.87
+    assert moved("memory", "storage") * 1e9 == pytest.approx(ports_rate * 0.6 / 2.25)
+    assert ports.low.sum() <= 0.61 * ports_rate
+
+
+def test_redundancy_that_cannot_be_read_names_the_part() -> None:
+    with pytest.raises(AnalysisError, match="storage: redundancy 'twice'"):
+        answer("storage", "memory", servers=2, redundancy="twice", server_cores=4)
+
+
+def test_writes_fill_less_of_a_link_than_reads() -> None:
+    """A system of 900 GB/s either way: links bind, and give writes 0.88 of what they give reads."""
+    fast = {"protocol": "RDMA", "read_bandwidth": "900 GB/s", "write_bandwidth": "900 GB/s"}
+    back, out = answer("storage", "memory", **fast), answer("memory", "storage", **fast)
+    assert out.rate.sum() / back.rate.sum() == pytest.approx(NETWORK_WRITE.value)
+    assert out.low.sum() / out.rate.sum() < back.low.sum() / back.rate.sum()
+
+
+def test_a_checkpoint_may_take_longer_than_its_bytes() -> None:
+    """Bytes of a parameter are 12 to 16 of 14; writing takes 0.95 to 1.35 times that, reading back 0.95 to 1.3."""
+    assert state_band(back=False)[1:] == pytest.approx((0.95 * 12 / 14, 1.35 * 16 / 14))
+    assert state_band(back=True)[1:] == pytest.approx((0.95 * 12 / 14, 1.3 * 16 / 14))
+
+
+def back(**given: str | int) -> TransferAnswer:
+    return restored(answer("storage", "memory", **given).asked.network, "storage", "memory", "w")
+
+
+def test_servers_deliver_files_of_ranks_slower_than_samples() -> None:
+    """Two servers of 12.5 GB/s: 0.7 of 25 GB/s for samples, over 2.3 for files; the band is 1.5 to 3.2 as well."""
+    given: dict[str, str | int] = {"servers": 2, "server_bandwidth": "100 Gb/s"}
+    steady, files = answer("storage", "memory", **given), back(**given)
+    assert steady.rate.sum() == pytest.approx(0.7 * 25e9)
+    assert files.rate.sum() == pytest.approx(0.7 * 25e9 / 2.3)
+    assert files.high.sum() <= steady.high.sum() * (1 + 1e-9)
+    assert "reading files of ranks" in files.binding[0].label
+
+
+def test_a_given_rate_is_what_files_are_read_at() -> None:
+    given: dict[str, str | int] = {"read_bandwidth": "3 GB/s"}
+    assert back(**given).rate.sum() == pytest.approx(answer("storage", "memory", **given).rate.sum())
+
+
+def test_the_rate_of_a_checkpoint_is_as_unsure_as_how_files_are_written() -> None:
+    """A steady write to the same drives is surer; both have the same value."""
+    network = build_network(open_design("hgx-h100-8"))
+    settings = {"model": "llama-2-7b", "target": "drives"}
+    found = run_workload(network, WorkloadSpec(id="w", kind="checkpointing", settings=settings))[0].metrics["rate"]
+    steady = run_workload(network, WorkloadSpec(id="w", kind="transfer", settings={"from": "memory", "to": "drives"}))
+    rate = steady[0].metrics["rate"]
+    assert found.value == pytest.approx(rate.value, rel=0.01)
+    assert found.low < rate.low / 1.05
+    # 1.35 times as long at worst, and deviations of drives besides
+    assert found.low < found.value / 1.35
