@@ -126,7 +126,9 @@ def flows(network: Network, moves: Moves) -> list[Flow]:
         transfer = model.transfers[moved.going.name]
         channels, _ = model.migration_paths.channels(transfer)
         memories = [m for s in moved.going.placed.host.sockets for m in s.memories]
-        ordered = in_order(network, memories[0] if memories else network.ends(channels[0])[0], channels)
+        first = memories[0] if memories or not channels else network.ends(channels[0])[0]
+        ordered = in_order(network, first, channels) if channels else []
+        low, high = model.rate_spread(moved.going)
         by = binding(*model.migration_paths.solved([transfer])).of(transfer).tolist()
         listed.append(
             Flow(
@@ -135,8 +137,8 @@ def flows(network: Network, moves: Moves) -> list[Flow]:
                 moved.going.there.host.path,
                 tuple(network.channel_id(c) for c in ordered),
                 moved.rate,
-                moved.rate * BANDWIDTH_SPREAD.low,
-                moved.rate * BANDWIDTH_SPREAD.high,
+                moved.rate * low,
+                moved.rate * high,
                 tuple(resources.bottleneck(int(r), 1).id for r in by),
             )
         )
@@ -189,7 +191,7 @@ def findings(moves: Moves, *, named: bool) -> Iterator[Finding]:
         host.path: host.migration_nics[0].path
         for moved in moves.moved
         for host in (moved.going.placed.host, moved.going.there.host)
-        if not host.has_migration_role
+        if plan.model.routed and not host.has_migration_role
     }
     if fallback:
         text = f"no NIC has the role vmotion; migrations use {next(iter(fallback.values()))} and its like"
@@ -224,7 +226,7 @@ def _of_machine(moved: Moved, conditions: Conditions) -> Iterator[Finding]:
         return
     vm, migration = moved.going.placed.vm, moved.migration
     dirty = dirtying_of(vm).rate if conditions.dirty_rate is None else conditions.dirty_rate
-    if dirty > moved.rate:
+    if dirty > moved.rate > 0:
         text = (
             f"{vm.label} writes {format_quantity(dirty, 'rate')}, more than the {format_quantity(moved.rate, 'rate')} "
             f"it is sent with: {migration.reason}"
@@ -376,12 +378,14 @@ def metrics(moves: Moves, name: str = "migration_time") -> Mapping[str, Estimate
     if stunned:
         found["stun_time"] = max(stunned, key=lambda stun: stun.value)
     found["transferred"] = Estimate.total([migration.transferred for migration in migrations])
-    rates = [moved.rate for moved in moves.moved if moved.migration is not None]
-    peak = max(_peak(moves), max(rates))
-    spread = BANDWIDTH_SPREAD
-    found["rate"] = Estimate.relative(
-        peak, spread.low, spread.high, "B/s", ("migration-calibration",), "most at one time, payload"
-    )
+    sent = [moved for moved in moves.live if moved.rate]
+    if sent:
+        peak = max(_peak(moves), *(moved.rate for moved in sent))
+        spreads = [moves.plan.model.rate_spread(moved.going) for moved in sent]
+        low, high = min(low for low, _ in spreads), max(high for _, high in spreads)
+        found["rate"] = Estimate.relative(
+            peak, low, high, "B/s", ("migration-calibration",), "most at one time, payload"
+        )
     return found
 
 

@@ -287,9 +287,13 @@ class _Moves:
         if mine.early is not None and planned.device is not None:
             began = yield Item(mine.early, f"devices {name}", 0, planned.device.before)
         trip, sent, more = planned, 0.0, self._first[name]
+        if self._model.stopped:
+            if planned.memory:
+                yield Item(mine.still, f"move {name}", 0, planned.memory)
+            sent, more = planned.memory, 0.0
         if self._model.fill_unknown(going):
             more *= self._filled
-        for number in range(PASSES_LIMIT):
+        for number in range(PASSES_LIMIT if more else 0):
             now = yield Item(mine.live, f"move {name}", number, more)
             sent += more
             if now <= began:

@@ -14,6 +14,7 @@ from designer.engine.machines.free_capacity import Placed
 from designer.engine.machines.hosts import Host
 from designer.engine.network import Network
 from designer.errors import AnalysisError
+from designer.families.machines.formulas.kvm_bandwidth import Monitor, Transport
 from designer.families.machines.formulas.kvm_precopy import BANDWIDTH_SPREAD as KVM_SPREAD
 from designer.families.machines.formulas.vmotion_admission import Admission, Operation, vmotion_admission
 from designer.families.machines.formulas.vmotion_long_distance import LongDistance, vmotion_long_distance
@@ -28,6 +29,7 @@ from designer.families.machines.formulas.vmotion_streams import (
 from designer.families.machines.migration_paths import MigrationPaths, MigrationTransfer
 from designer.families.machines.migration_plan import Alternative, Going
 from designer.families.machines.migrations import (
+    NETWORK_LIMIT,
     Drain,
     MigrationEstimate,
     kvm_estimate,
@@ -37,10 +39,14 @@ from designer.families.machines.migrations import (
 from designer.families.machines.operations import Conditions
 from designer.formulas.placement import Release
 from designer.sources import Constant, Estimate, Status
-from designer.units import Bytes, BytesPerSecond, Seconds
+from designer.units import Bytes, BytesPerSecond, Seconds, format_si
 
 #: what clusters of KVM hosts allow by default from one host
 KVM_AT_ONCE: Final = Constant(2, 1, 5, "kubevirt-parallel-migrations", Status.SECONDARY, "1", "outbound per host")
+
+
+#: of what is left on a guest that does not converge, that the pause is set to hold
+_ROOM: Final = Constant(1.05, 1.05, 1.05, "migration-assumed", Status.ASSUMED, "1", "at the lowest rate of the band")
 
 
 class MigrationModel:
@@ -56,14 +62,23 @@ class MigrationModel:
         self.network, self.conditions = network, conditions
         self.going = tuple(going)
         hosts = {host.path: host for each in going for host in (each.placed.host, each.there.host)}
-        self.streams = {path: stream_plan(host, self._release_of(path), conditions) for path, host in hosts.items()}
+        transport = conditions.kvm.sender.transport
+        #: machines are stopped before their memory is sent
+        self.stopped = transport is Transport.FILE
+        #: some network of the design carries them
+        self.routed = not (transport.same_host or self.stopped)
+        self.streams = (
+            {path: stream_plan(host, self._release_of(path), conditions) for path, host in hosts.items()}
+            if self.routed
+            else {}
+        )
         self.slots = {path: self._admission(host) for path, host in hosts.items()}
         kvm = bool(going) and all(each.release == KVM for each in going)
         payload = LINE_SHARE if conditions.mtu >= JUMBO_FROM.value else LINE_SHARE_1500
         self.distance = self._long_distance()
         self.drains: Mapping[str, Drain] = {}
         live = [each for each in self.going if not each.cold]
-        transfers = [_transfer(each, self._sender(each)) for each in live]
+        transfers = [self._transfer(each, self._sender(each)) for each in live]
         self.transfers = {each.name: at for at, each in enumerate(live)}
         self.devices: dict[str, int] = {}
         for each in live:
@@ -73,8 +88,8 @@ class MigrationModel:
                 words = f"state of devices of {each.name}: {state.limited_by}"
                 most = Limit("device-state", words, state.most) if state.most < math.inf else None
                 ends = _gpus_of(each.placed), _gpus_of(each.there)
-                gpus = ends if all(ends) else ((), ())
-                transfers.append(replace(_transfer(each, most), devices=True, from_gpus=gpus[0], to_gpus=gpus[1]))
+                gpus = ends if all(ends) and self.routed else ((), ())
+                transfers.append(replace(self._transfer(each, most), devices=True, from_gpus=gpus[0], to_gpus=gpus[1]))
         self.migration_paths = paths = MigrationPaths(network, transfers, {} if kvm else self.streams, payload)
         known: dict[tuple[object, ...], float] = {}
         drains: dict[str, Drain] = {}
@@ -96,9 +111,9 @@ class MigrationModel:
         at_once = self.conditions.at_once
         if at_once:
             return Admission(at_once, "the setting at_once", {}, {})
-        slowest = min(nic.line_rate for nic in host.migration_nics)
         if self._release_of(host.path) == KVM:
             return Admission(int(KVM_AT_ONCE.value), "parallel migrations per host", {}, {})
+        slowest = min(nic.line_rate for nic in host.migration_nics)
         operation = Operation.UNSHARED if self.conditions.disks else Operation.VMOTION
         return vmotion_admission(
             operation,
@@ -113,6 +128,20 @@ class MigrationModel:
             return None
         narrow = min(self.streams.values(), key=lambda plan: plan.bandwidth.value)
         return vmotion_long_distance(BytesPerSecond(narrow.bandwidth.value), Seconds(migration), narrow.streams)
+
+    def _transfer(self, going: Going, sender: Limit | None) -> MigrationTransfer:
+        placed, there = going.placed, going.there
+        file_rate = self.conditions.kvm.sender.file_rate or 0.0
+        return MigrationTransfer(
+            going.name,
+            placed.host,
+            there.host,
+            placed.sockets,
+            there.sockets,
+            sender,
+            routed=self.routed,
+            file_rate=file_rate,
+        )
 
     def _sender(self, going: Going) -> Limit | None:
         if going.release == KVM:
@@ -165,11 +194,27 @@ class MigrationModel:
         guest = kvm_rate(self.conditions.kvm, _line(going)).guest
         return min(KVM_SPREAD.low, guest.low / guest.value), max(1.0, guest.high / guest.value)
 
+    def rate_spread(self, going: Going) -> tuple[float, float]:
+        """80 % band of the bytes per second that a machine puts on the network, relative [1]."""
+        if going.release != KVM:
+            return BANDWIDTH_SPREAD.low, BANDWIDTH_SPREAD.high
+        rate = kvm_rate(self.conditions.kvm, _line(going)).link_rate
+        return rate.low / rate.value, rate.high / rate.value
+
     def alternatives(self, going: Going, rate: float, migration: MigrationEstimate) -> tuple[Alternative, ...]:
         """What would bring over a machine that does not arrive at this rate [B/s]."""
         tried: list[tuple[str, MigrationModel, Going]] = []
         if going.release == KVM and not migration.converges:
-            for title, more in (("auto-converge", {"auto_converge": True}), ("post-copy", {"post_copy": True})):
+            ways: list[tuple[str, dict[str, Any]]] = []
+            if self.conditions.kvm.sender.monitor is Monitor.QEMU:
+                ways.append(("auto-converge", {"auto_converge": True, "dirty_limit": None}))
+            if self.conditions.kvm.sender.monitor in (Monitor.QEMU, Monitor.CLOUD_HYPERVISOR):
+                ways.append(("post-copy", {"post_copy": True}))
+            if migration.remaining[-1]:
+                # the rest does not shrink, so a pause in which all of it fits lets the machine go
+                longest = _ROOM.value * migration.remaining[-1] / (rate * self.spread(going)[0])
+                ways.append((f"a pause of {format_si(longest, 's')} allowed", {"downtime_limit": Seconds(longest)}))
+            for title, more in ways:
                 tried.append((title, self._with_conditions(kvm=replace(self.conditions.kvm, **more)), going))
         elif going.release != KVM and migration.converges:
             newest = Release.V9_0.value
@@ -185,12 +230,10 @@ class MigrationModel:
         return twin
 
 
-def _transfer(going: Going, sender: Limit | None) -> MigrationTransfer:
-    placed, there = going.placed, going.there
-    return MigrationTransfer(going.name, placed.host, there.host, placed.sockets, there.sockets, sender)
-
-
 def _line(going: Going) -> float:
+    """Rate of the narrower host's NICs [B/s]; of a machine that stays on its host, more than any process copies."""
+    if going.placed.host.path == going.there.host.path:
+        return NETWORK_LIMIT
     return min(sum(nic.line_rate for nic in host.migration_nics) for host in (going.placed.host, going.there.host))
 
 

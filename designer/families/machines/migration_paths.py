@@ -42,6 +42,10 @@ class MigrationTransfer:
         True for the state of its devices.
     from_gpus, to_gpus
         Of frame buffers: the GPUs they leave through host memory, and those they enter.
+    routed
+        False if no network of the design carries it.
+    file_rate
+        Of a file that all write and then read: what its file system gives [B/s]; 0 without a file.
     """
 
     name: str
@@ -53,6 +57,8 @@ class MigrationTransfer:
     devices: bool = False
     from_gpus: tuple[int, ...] = ()
     to_gpus: tuple[int, ...] = ()
+    routed: bool = True
+    file_rate: float = 0.0
 
 
 class MigrationPaths:
@@ -81,7 +87,8 @@ class MigrationPaths:
         pairs: dict[tuple[object, ...], int] = {}
         self._pair = [
             pairs.setdefault(
-                (r.source.path, r.target.path, r.from_sockets, r.to_sockets, r.from_gpus, r.to_gpus), len(pairs)
+                (r.source.path, r.target.path, r.from_sockets, r.to_sockets, r.from_gpus, r.to_gpus, r.routed),
+                len(pairs),
             )
             for r in transfers
         ]
@@ -161,6 +168,8 @@ class MigrationPaths:
             share.append(part)
 
         for number, transfer in examples.items():
+            if not transfer.routed:
+                continue
             for a, b, part in nic_pairs(transfer.source, transfer.target):
                 leg(number, a, b, part)
                 out, back = (
@@ -224,6 +233,11 @@ class MigrationPaths:
             self._senders.append(self.network.n_resources + len(self._limits))
             self._limits.append(transfer.sender)
             found[self._senders[-1]] = 1.0
+        if transfer.file_rate:
+            # written, then read
+            found[self._limit("file", "what the file system writes and reads", transfer.file_rate / 2)] = 1.0
+        if not transfer.routed:
+            return found
         for host, way in ((transfer.source, "out"), (transfer.target, "in")):
             nics = host.migration_nics
             line = sum(nic.line_rate for nic in nics)

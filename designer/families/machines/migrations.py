@@ -10,16 +10,19 @@ from typing import Final
 from designer.engine.machines.demands import dirtying_of, filled_of, memory_of
 from designer.engine.machines.free_capacity import Placed
 from designer.families.machines.formulas import Outcome, Release, Verdict
+from designer.families.machines.formulas._qemu import VHOST_USER
 from designer.families.machines.formulas.kvm_bandwidth import (
     KvmBandwidth,
+    Monitor,
     Transport,
+    ZeroPages,
     kvm_bandwidth,
     pinning_time,
 )
-from designer.families.machines.formulas.kvm_precopy import FILLED_SHARE, STOPS, kvm_precopy
+from designer.families.machines.formulas.kvm_precopy import FILLED_SHARE, STOPS, handed_over, kvm_precopy
 from designer.families.machines.formulas.kvm_precopy import SETUP as KVM_SETUP
 from designer.families.machines.formulas.kvm_precopy import SWITCHOVER as KVM_SWITCHOVER
-from designer.families.machines.formulas.kvm_vfio_state import CHANNEL_QEMU, VfioPause, VfioState, kvm_vfio_state
+from designer.families.machines.formulas.kvm_vfio_state import VfioPause, VfioState, kvm_vfio_state
 from designer.families.machines.formulas.vgpu_migration import VgpuMigration, vgpu_migration
 from designer.families.machines.formulas.vgpu_stun import STUN_LIMIT, GpuGeneration, VgpuLoad, vgpu_stun
 from designer.families.machines.formulas.vmotion_precopy import (
@@ -34,7 +37,7 @@ from designer.sources import Constant, Estimate
 from designer.units import Bytes, BytesPerSecond, Seconds
 
 #: a network that holds nothing back [B/s]
-_NETWORK_LIMIT: Final = 1e18
+NETWORK_LIMIT: Final = 1e18
 #: rounding of a difference of times, relative
 _ROUNDING_TOLERANCE: Final = 1e-9
 #: pre-copies that are kept
@@ -191,13 +194,13 @@ def vmotion_estimate(
         limit=stun_limit(placed, release),
     )
     stun = done.vgpu
-    unlimited = BytesPerSecond(_NETWORK_LIMIT)
+    unlimited = BytesPerSecond(NETWORK_LIMIT)
     most = vgpu_stun(loads, unlimited, unlimited, release=release, generation=generation_of(placed)).bandwidth
     device = DeviceState(
         stun.precopied,
         stun.stunned,
         max(0.0, stun.stun.value - stun.stunned / stun.bandwidth),
-        most if most < _NETWORK_LIMIT else math.inf,
+        most if most < NETWORK_LIMIT else math.inf,
         stun.limited_by,
         (stun.stun.low / stun.stun.value, stun.stun.high / stun.stun.value),
     )
@@ -269,17 +272,8 @@ def _with_guest(
 
 def kvm_rate(settings: KvmSettings, line_rate: float, routed: float | None = None) -> KvmBandwidth:
     """What one KVM migration puts on the link and moves of the guest [B/s]."""
-    return kvm_bandwidth(
-        BytesPerSecond(line_rate),
-        routed_bandwidth=BytesPerSecond(routed) if routed is not None else None,
-        channels=settings.channels,
-        monitor=settings.monitor,
-        transport=settings.transport,
-        compression=settings.compression,
-        tls=settings.tls,
-        preallocated=settings.preallocated,
-        max_bandwidth=settings.max_bandwidth,
-    )
+    given = BytesPerSecond(routed) if routed is not None else None
+    return kvm_bandwidth(BytesPerSecond(line_rate), settings.sender, routed_bandwidth=given)
 
 
 def kvm_estimate(
@@ -307,44 +301,84 @@ def kvm_estimate(
         If a number is out of range.
     """
     moved = kvm_rate(settings, line_rate, rate)
-    dirtying = dirtying_of(placed.vm)
+    transport = settings.sender.transport
     drawn = drain.rate if drain is not None else math.inf
-    pause = device_pause(placed, min(moved.link_rate.value, drawn), settings)
-    memory = memory_of(placed.vm)
-    sent = filled_of(placed.vm)
-    if sent is None:
-        sent = Estimate(memory * filled, memory * min(filled, FILLED_SHARE.low), memory, "B", (FILLED_SHARE.source,))
-    pinned = settings.transport is Transport.RDMA_PINNED
-    done = kvm_precopy(
-        memory,
-        BytesPerSecond(moved.guest.value),
-        dirtying.rate if dirty_rate is None else BytesPerSecond(dirty_rate),
-        filled=sent,
-        working_set=dirtying.working_set,
-        link_bandwidth=BytesPerSecond(moved.link_rate.value),
-        scan_bandwidth=moved.scan.scaled(1 / scan),
-        downtime_limit=settings.downtime_limit,
-        auto_converge=settings.auto_converge,
-        post_copy=settings.post_copy,
-        stop=STOPS[settings.monitor],
-        vfio_downtime=Seconds(pause.pause.value if pause is not None else 0.0),
-        setup_time=pinning_time(memory) if pinned else None,
-        bandwidth_band=moved.guest,
-    )
+    link = min(moved.link_rate.value, drawn)
+    # devices of a machine whose memory is handed over stay open, and so does what they hold
+    pause = device_pause(placed, link, settings) if transport is not Transport.HANDED_OVER else None
+    memory, dirtying = memory_of(placed.vm), dirtying_of(placed.vm)
+    pinned = transport is Transport.RDMA_PINNED
     setup = pinning_time(memory) if pinned else _known_time(KVM_SETUP)
-    migration = _with_guest(done, done, setup, _known_time(KVM_SWITCHOVER))
+    # processes that serve devices stop and start them one after the other
+    served = _known_time(VHOST_USER).scaled(settings.vhost_user)
+    resume = Estimate.total([_known_time(KVM_SWITCHOVER), *([served] if settings.vhost_user else [])])
+    devices = pause.pause if pause is not None else Estimate.exact(0.0, "s")
+    if transport is Transport.HANDED_OVER:
+        done = handed_over(resume, devices, setup)
+    else:
+        done = kvm_precopy(
+            memory,
+            BytesPerSecond(moved.guest.value),
+            dirtying.rate if dirty_rate is None else BytesPerSecond(dirty_rate),
+            filled=_sent_memory(placed, settings, filled),
+            working_set=dirtying.working_set,
+            link_bandwidth=BytesPerSecond(moved.link_rate.value),
+            scan_bandwidth=moved.scan.scaled(1 / scan),
+            downtime_limit=settings.downtime_limit,
+            auto_converge=settings.auto_converge,
+            dirty_limit=_dirty_limit(placed, settings),
+            # QEMU does not begin to post-copy a machine with assigned devices
+            post_copy=settings.post_copy and pause is None,
+            stopped=transport is Transport.FILE,
+            stop=STOPS[settings.sender.monitor],
+            vfio_downtime=devices,
+            switchover=resume,
+            setup_time=setup if pinned else None,
+            bandwidth_band=moved.guest,
+        )
+    migration = _with_guest(done, done, setup, resume)
     if pause is not None:
-        time, lanes = pause.pause, settings.channels if settings.multifd_devices else 1
-        link = min(moved.link_rate.value, drawn, lanes * CHANNEL_QEMU.value)
-        start = max(0.0, time.value - pause.stopped / link)
-        spread = (time.low / time.value, time.high / time.value)
-        device = DeviceState(0.0, pause.stopped, start, lanes * CHANNEL_QEMU.value, "one connection", spread)
-        migration = replace(migration, stun=time, device=device)
-    if not done.converged:
+        migration = _with_device(migration, pause, link)
+    if not done.converged or transport is Transport.HANDED_OVER:
         return migration
-    sending = done.transferred.value / moved.link_rate.value + (pause.pause.value if pause is not None else 0.0)
+    sending = done.transferred.value / moved.link_rate.value + devices.value
     looking = done.total_time.value - sending - migration.setup.value - migration.resume.value
     return replace(migration, looking=looking if looking > done.total_time.value * _ROUNDING_TOLERANCE else 0.0)
+
+
+def _sent_memory(placed: Placed, settings: KvmSettings, filled: float) -> Bytes | Estimate:
+    """Memory of a machine that is sent once at least [B]; `filled` is the share where the design does not say."""
+    memory, sent, monitor = memory_of(placed.vm), filled_of(placed.vm), settings.sender.monitor
+    if settings.sender.zero_pages is ZeroPages.NONE or monitor is Monitor.CLOUD_HYPERVISOR:
+        return memory
+    if monitor is not Monitor.QEMU:
+        # nothing says that they leave zero pages out
+        return Estimate(memory, sent or memory * FILLED_SHARE.low, memory, "B", (FILLED_SHARE.source,))
+    if sent is not None:
+        return sent
+    return Estimate(memory * filled, memory * min(filled, FILLED_SHARE.low), memory, "B", (FILLED_SHARE.source,))
+
+
+def _dirty_limit(placed: Placed, settings: KvmSettings) -> BytesPerSecond | None:
+    """What the virtual CPUs of a machine may write together [B/s]."""
+    return None if settings.dirty_limit is None else BytesPerSecond(settings.dirty_limit * placed.vm.vcpus)
+
+
+def _with_device(migration: MigrationEstimate, pause: VfioPause, link: float) -> MigrationEstimate:
+    """The migration with the state of its devices, sent at `link` at most [B/s]; what drivers give early goes first."""
+    time, rate = pause.pause, min(link, pause.rate)
+    spread = (time.low / time.value, time.high / time.value)
+    start = max(0.0, time.value - pause.stopped / rate)
+    device = DeviceState(pause.precopied, pause.stopped, start, pause.rate, pause.limited_by, spread)
+    early = pause.precopied / rate
+    moved = Estimate.exact(pause.precopied + pause.stopped, "B")
+    return replace(
+        migration,
+        stun=time,
+        device=device,
+        total=Estimate.total([migration.total, Estimate(early, early * spread[0], early * spread[1], "s")]),
+        transferred=Estimate.total([migration.transferred, moved]),
+    )
 
 
 def device_pause(placed: Placed, rate: float, settings: KvmSettings) -> VfioPause | None:
@@ -355,9 +389,9 @@ def device_pause(placed: Placed, rate: float, settings: KvmSettings) -> VfioPaus
             continue
         used = placed.vm.devices[device.device].memory_used
         size = amount(used, "size") if used is not None else settings.device_state or device.framebuffer
-        states.append(VfioState(size))
+        states.append(VfioState(size, settings.device_precopy))
     if not states:
         return None
     return kvm_vfio_state(
-        states, BytesPerSecond(rate), channels=settings.channels, multifd_transfer=settings.multifd_devices
+        states, BytesPerSecond(rate), channels=settings.sender.channels, multifd_transfer=settings.multifd_devices
     )

@@ -291,7 +291,7 @@ def _moved_machines(run: Run, plan: Departures, job: str, part: float) -> tuple[
         start, transfer, end = (at / part for at in (mine[0].ready, mine[0].ended, mine[-1].ended))
         sent = [task for task in mine if task.step.startswith("move ")]
         if not sent:
-            found.append(Moved(going, start, transfer, end, 0.0, None))
+            found.append(Moved(going, start, transfer, end, 0.0, plan.planned.get(going.name)))
             continue
         size = sum(run.works[k].amount for task in sent for k in task.works) / part
         rate = size / ((sent[-1].ended - sent[0].ready) / part)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from designer.families.machines.formulas.kvm_bandwidth import Compression, Monitor, Transport
+from designer.families.machines.formulas.kvm_bandwidth import Sender
 from designer.families.machines.formulas.vmotion_streams import JUMBO_FROM
-from designer.units import BytesPerSecond, Seconds, parse_duration
+from designer.units import Seconds, parse_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,28 +23,29 @@ class KvmSettings:
 
     Parameters
     ----------
+    sender
+        Connections, transport, compression and encryption.
     downtime_limit
         Longest pause aimed at [s].
-    max_bandwidth
-        Ceiling configured in the hypervisor [B/s]; None for none.
-    preallocated
-        The destination has touched the memory of the machine before.
+    dirty_limit
+        What each virtual CPU may write per second once passes do not shrink [B/s]; None for no such limit.
     device_state
         State of each assigned device that does not say its own [B]; 0 if such devices cannot move.
+    device_precopy
+        Drivers of assigned devices give their state while the guest runs.
+    vhost_user
+        Devices of each machine that another process serves.
     """
 
-    channels: int = 1
-    monitor: Monitor = Monitor.QEMU
-    transport: Transport = Transport.TCP
-    compression: Compression = Compression.NONE
+    sender: Sender = field(default_factory=Sender)
     auto_converge: bool = False
+    dirty_limit: float | None = None
     post_copy: bool = False
     downtime_limit: Seconds = parse_duration("300 ms")
-    max_bandwidth: BytesPerSecond | None = None
     device_state: float = 0.0
+    device_precopy: bool = False
     multifd_devices: bool = False
-    tls: bool = False
-    preallocated: bool = False
+    vhost_user: int = 0
 
 
 @dataclass(frozen=True, slots=True)

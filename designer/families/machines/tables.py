@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from designer.engine.machines.demands import memory_of
+from designer.engine.machines.demands import KVM, memory_of
+from designer.engine.machines.hosts import Host
 from designer.engine.results import Column, Table
 from designer.families.machines.formulas import Verdict
 from designer.families.machines.formulas.drs_cadence import MOST_EAGER, drs_cadence
 from designer.families.machines.formulas.vmotion_cpu import vmotion_cpu
 from designer.families.machines.migration_plan import COLD_TIME
+from designer.families.machines.migrations import NETWORK_LIMIT, kvm_rate
 from designer.families.machines.moves import Moves, NeighbourRates
 from designer.units import BytesPerSecond, Seconds
 
@@ -65,6 +67,8 @@ def host_table(moves: Moves) -> Table:
     """One row per host: its migration NICs, the streams on them, what they carry, and the cores that takes."""
     rows: list[tuple[str | float | None, ...]] = []
     hosts = {h.path: h for m in moves.moved for h in (m.going.placed.host, m.going.there.host)}
+    if moves.plan.going and all(each.release == KVM for each in moves.plan.going):
+        return _kvm_host_table(moves, hosts)
     for path, host in hosts.items():
         streams = moves.plan.model.streams[path]
         lines = [nic.line_rate for nic in host.migration_nics]
@@ -98,6 +102,42 @@ def host_table(moves: Moves) -> Table:
         Column("because of"),
         Column("cores sending", "1"),
         Column("cores receiving", "1"),
+    )
+    return Table("Hosts", columns, tuple(rows))
+
+
+def _kvm_host_table(moves: Moves, hosts: Mapping[str, Host]) -> Table:
+    """One row per host: what one migration sends through it, what limits that, and the cores the sender takes."""
+    model = moves.plan.model
+    rows: list[tuple[str | float | None, ...]] = []
+    for path, host in hosts.items():
+        line = sum(nic.line_rate for nic in host.migration_nics) if model.routed else NETWORK_LIMIT
+        rate = kvm_rate(model.conditions.kvm, line)
+        rows.append(
+            (
+                path,
+                ", ".join(nic.path.rsplit("/", 1)[-1] for nic in host.migration_nics) if model.routed else "",
+                line if model.routed else None,
+                float(model.conditions.kvm.sender.channels),
+                rate.link_rate.value,
+                rate.guest.value,
+                rate.limited_by,
+                float(model.slots[path].more),
+                model.slots[path].binding,
+                rate.cores,
+            )
+        )
+    columns = (
+        Column("host"),
+        Column("NICs"),
+        Column("line rate", "B/s"),
+        Column("connections", "1"),
+        Column("carry", "B/s"),
+        Column("of guest memory", "B/s"),
+        Column("limited by"),
+        Column("at once", "1"),
+        Column("because of"),
+        Column("cores sending", "1"),
     )
     return Table("Hosts", columns, tuple(rows))
 

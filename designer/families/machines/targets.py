@@ -31,6 +31,9 @@ def choose_targets(
         Hosts they may go to.
     """
     staying: list[Staying] = []
+    if conditions.kvm.sender.transport.same_host:
+        # another process of the same host maps or copies the memory, and takes over its devices
+        return [Going(placed, placed, pick_release(placed, conditions)) for placed in leaving], staying
     able: dict[str, tuple[Placed, bool]] = {}
     # Where some hosts say which NIC migrations use, the others have none for them.
     stated = any(host.has_migration_role for host in placement.hosts.hosts)

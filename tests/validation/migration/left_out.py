@@ -16,11 +16,13 @@ from typing import Any
 from unittest.mock import patch
 
 from designer.families.machines.formulas import _esxi, kvm_bandwidth, vgpu_stun, vmotion_streams
+from designer.families.machines.formulas._qemu import ZERO_SCAN
 from designer.families.machines.formulas.kvm_bandwidth import Compression
 from designer.formulas.collectives import NetworkKind
 from designer.formulas.collectives import _constants as collectives
 from designer.formulas.scoring import Scored, Sided, band_score, group_medians
-from designer.sources import Constant
+from designer.sources import Constant, Estimate
+from tests.validation.migration import test_migration_cases as cases
 from tests.validation.migration.test_migration_cases import CASES, scored
 
 
@@ -67,7 +69,7 @@ WITHOUT: Mapping[str, tuple[tuple[Any, str, Any], ...]] = {
     "qemu-mtc-2015": (
         (kvm_bandwidth, "RATIO", {**_RATIO, _ZLIB: _RATIO[_ZSTD]}),
         (kvm_bandwidth, "COMPRESSED", {**_COMPRESSED, _ZLIB: _COMPRESSED[_ZSTD]}),
-        (kvm_bandwidth, "ZERO_SCAN", _unlimited(kvm_bandwidth.ZERO_SCAN)),
+        (cases, "_HANDED", Estimate(ZERO_SCAN.value, ZERO_SCAN.low, ZERO_SCAN.high, "B/s")),
     ),
     "qemu-qatzip-doc": (
         (kvm_bandwidth, "RATIO", {**_RATIO, _ZSTD: _RATIO[_ZLIB], _QATZIP: _RATIO[_ZLIB]}),

@@ -44,12 +44,15 @@ from designer.units import Bytes, BytesPerSecond, Seconds
 SOURCES: Final = (
     "qemu-migration-defaults",
     "qemu-switchover-bandwidth",
+    "qemu-dirty-limit",
     "clark-2005",
     "akoush-2010",
     "hines-2009",
     "migration-calibration",
     "migration-assumed",
 )
+
+HANDED_OVER_SOURCES: Final = ("same-host-migration", "migration-calibration", "migration-assumed")
 
 #: of the memory of a guest, where nobody says how much of it is not zero
 FILLED_SHARE: Final = Constant(
@@ -88,6 +91,7 @@ class _Done:
     downtime: float
     post_copied: float
     passes_time: float
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +106,8 @@ class _Corner:
         Bandwidth and dirty rate over what they are taken to be [1].
     scan
         Memory searched for zero pages [B/s].
-    setup, pause
-        Before the first page, and what every pause takes [s].
+    setup, pause, devices
+        Before the first page, what every pause takes, and what assigned devices add to it [s].
     """
 
     filled: float
@@ -112,6 +116,7 @@ class _Corner:
     dirty: float
     setup: float
     pause: float
+    devices: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +132,10 @@ class _Guest:
     downtime_limit: float
     stop: Stop
     auto_converge: bool
+    dirty_limit: float | None
     post_copy: bool
+    stopped: bool
     vfio_state: float
-    vfio_downtime: float
 
     def moved(self, corner: _Corner) -> _Done:
         """Passes until the monitor stops the guest, and the pause; or what follows where it never does."""
@@ -138,7 +144,12 @@ class _Guest:
         threshold = max(0.0, link_rate * self.downtime_limit - self.vfio_state)
         room = threshold if self.stop.rest is None else self.stop.rest
         rounds = self._passes(corner, rate, room)
-        fixed = corner.pause + self.vfio_downtime + self.vfio_state / link_rate
+        fixed = corner.pause + corner.devices + self.vfio_state / link_rate
+        if self.stopped:
+            # nothing is written meanwhile, and all of it is the pause
+            sent = replace(rounds.rounds[0], dirtied=0.0)
+            total = corner.setup + sent.duration + fixed
+            return _Done(Rounds((sent,), 0.0, converged=True), total, sent.duration + fixed, 0.0, sent.duration, True)
         if rounds.converged:
             downtime = rounds.left / rate + fixed
             return _Done(rounds, corner.setup + rounds.duration + downtime, downtime, 0.0, rounds.duration)
@@ -152,7 +163,12 @@ class _Guest:
     def _passes(self, corner: _Corner, rate: float, room: float) -> Rounds:
         """As `iterate`, with a first pass that lasts at least as long as looking at all memory."""
         dirty_rate, most = self.dirty_rate * corner.dirty, self.stop.passes
-        rule = _throttle(dirty_rate) if self.auto_converge else _free_rule(dirty_rate)
+        if self.stopped:
+            rule = _free_rule(0.0)
+        elif self.dirty_limit is not None:
+            rule = _limited(dirty_rate, self.dirty_limit)
+        else:
+            rule = _throttle(dirty_rate) if self.auto_converge else _free_rule(dirty_rate)
         written = min(self.used, corner.filled) if self.working_set is None else self.working_set
         looking = self.memory / corner.scan
         if looking <= corner.filled / rate:
@@ -172,7 +188,7 @@ class _Guest:
         )
         return Rounds((first, *shifted), rest.left, rest.converged)
 
-    def pause(self, done: Outcome, least: _Done, fastest: float, rate: float) -> Estimate:
+    def pause(self, done: Outcome, least: _Done, longest: _Corner, fastest: float, rate: float) -> Estimate:
         """The pause with a band that holds what may be unsent, at the rate at which it is dealt with [B/s].
 
         Notes
@@ -183,7 +199,7 @@ class _Guest:
         Of a guest with zero pages those come last in the published runs: they are only looked at.
         """
         unsent = max(0.0, self.link_rate * self.downtime_limit - self.vfio_state)
-        most = SWITCHOVER.high + self.vfio_downtime + self.vfio_state / self.link_rate + unsent / rate
+        most = longest.pause + longest.devices + self.vfio_state / self.link_rate + unsent / rate
         again = 0.0
         if self.working_set is None and least.rounds.converged and not least.post_copied:
             again = (1 - DIRTIED_ONCE.low) * least.rounds.left / (self.bandwidth * fastest)
@@ -202,10 +218,13 @@ def kvm_precopy(
     scan_bandwidth: BytesPerSecond | Estimate = BytesPerSecond(ZERO_SCAN.value),
     downtime_limit: Seconds = Seconds(DOWNTIME_LIMIT.value),
     auto_converge: bool = False,
+    dirty_limit: BytesPerSecond | None = None,
     post_copy: bool = False,
+    stopped: bool = False,
     stop: Stop = STOPS[Monitor.QEMU],
     vfio_state: Bytes = Bytes(0.0),
-    vfio_downtime: Seconds = Seconds(0.0),
+    vfio_downtime: Seconds | Estimate = Seconds(0.0),
+    switchover: Estimate | None = None,
     setup_time: Seconds | Estimate | None = None,
     bandwidth_band: Estimate | None = None,
 ) -> Outcome:
@@ -228,12 +247,18 @@ def kvm_precopy(
         Longest pause aimed at [s].
     auto_converge
         Slow the guest by 20 %, then 10 % more, after every second pass that dirties more than half of what it sends.
+    dirty_limit
+        What the guest may write per second after two such passes, in place of auto-converge [B/s].
     post_copy
         Start the guest at the destination after the first pass if the rest does not fit, and fetch pages on demand.
+    stopped
+        The guest is stopped before its memory is sent, as for a file.
     stop
         When the monitor stops the guest; QEMU looks at the downtime limit alone.
     vfio_state, vfio_downtime
         State of assigned devices that is sent in the pause [B], and what the pause needs for them in addition to [s].
+    switchover
+        What every pause takes [s]; that of a plain guest if not given.
     setup_time
         Before the first page is sent [s]; assumed if not given.
     bandwidth_band
@@ -263,22 +288,66 @@ def kvm_precopy(
         positive(downtime_limit, "downtime_limit"),
         stop,
         auto_converge,
+        None if dirty_limit is None else positive(dirty_limit, "dirty_limit"),
         post_copy,
+        stopped,
         not_negative(vfio_state, "vfio_state"),
-        not_negative(vfio_downtime, "vfio_downtime"),
     )
     shortest, setup, longest = _setup(setup_time)
     slowest, fastest = _speeds(bandwidth, bandwidth_band)
     slow_scan, scan, fast_scan = scans
-    nominal = guest.moved(_Corner(used, 1.0, scan, 1.0, setup, SWITCHOVER.value))
-    low = guest.moved(_Corner(least, fastest, fast_scan, DIRTY_SPREAD.low, shortest, SWITCHOVER.low))
-    high = guest.moved(_Corner(full, slowest, slow_scan, DIRTY_SPREAD.high, longest, SWITCHOVER.high))
-    limit = downtime_limit * guest.link_rate / bandwidth + SWITCHOVER.value + vfio_downtime
-    done = _outcome((nominal, low, high), setup, bandwidth / guest.link_rate, vfio_state, limit)
-    if not nominal.rounds.converged or nominal.post_copied:
+    pauses = switchover or Estimate(SWITCHOVER.value, SWITCHOVER.low, SWITCHOVER.high, "s", (SWITCHOVER.source,))
+    devices = _devices(vfio_downtime)
+    usual = _Corner(used, 1.0, scan, 1.0, setup, pauses.value, devices[1])
+    worst = _Corner(full, slowest, slow_scan, DIRTY_SPREAD.high, longest, pauses.high, devices[2])
+    nominal = guest.moved(usual)
+    low = guest.moved(_Corner(least, fastest, fast_scan, DIRTY_SPREAD.low, shortest, pauses.low, devices[0]))
+    limit = downtime_limit * guest.link_rate / bandwidth + pauses.value + devices[1]
+    done = _outcome((nominal, low, guest.moved(worst)), setup, bandwidth / guest.link_rate, vfio_state, limit)
+    if stopped or not nominal.rounds.converged or nominal.post_copied:
         return done
     looked = min(bandwidth, scan) if used == memory else scan
-    return replace(done, downtime=guest.pause(done, low, fastest, looked))
+    return replace(done, downtime=guest.pause(done, low, worst, fastest, looked))
+
+
+def handed_over(switchover: Estimate, vfio_downtime: Estimate, setup: Estimate) -> Outcome:
+    """A machine that goes to another process of its host, which maps the memory it finds: only its state moves.
+
+    Parameters
+    ----------
+    switchover, vfio_downtime, setup
+        What every pause takes, what assigned devices add to it, and the time before [s].
+
+    Sources
+    -------
+    Cloud Hypervisor's local migration; QEMU's cpr-transfer.
+    """
+    pause = Estimate.total([switchover, vfio_downtime], HANDED_OVER_SOURCES)
+    total = Estimate.total([setup, pause], HANDED_OVER_SOURCES)
+    none, nothing = Estimate.exact(0.0, "s"), Estimate.exact(0.0, "B")
+    return Outcome(
+        verdict=Verdict.CONVERGES,
+        reason="memory stays where it is, and the guest is stopped while its state goes to the other process",
+        rounds=(),
+        total_time=total,
+        precopy_time=none,
+        downtime=pause,
+        longest_downtime=pause.value,
+        transferred=nothing,
+        slowdown=Estimate.exact(0.0, "1"),
+        slowed_time=0.0,
+        time=(0.0, total.value),
+        remaining=(0.0, 0.0),
+        sources=HANDED_OVER_SOURCES,
+    )
+
+
+def _devices(pause: Seconds | Estimate) -> tuple[float, float, float]:
+    """Low end, value and high end of what assigned devices add to a pause [s]."""
+    if isinstance(pause, Estimate):
+        return pause.low, pause.value, pause.high
+    known = not_negative(pause, "vfio_downtime")
+    return known, known, known
 
 
 def _speeds(bandwidth: float, band: Estimate | None) -> tuple[float, float]:
@@ -332,6 +401,21 @@ def _throttle(dirty_rate: float) -> DirtyRule:
     return rule
 
 
+def _limited(dirty_rate: float, limit: float) -> DirtyRule:
+    """The dirty limit: it holds from the second unproductive pass on."""
+    unproductive = 0
+
+    def rule(index: int, start: float, duration: float, sent: float) -> Dirtying:
+        nonlocal unproductive
+        kept = min(1.0, limit / dirty_rate) if dirty_rate and unproductive >= UNPRODUCTIVE.value else 1.0
+        amount = dirty_rate * kept * duration
+        if amount > THROTTLE_TRIGGER.value * sent:
+            unproductive += 1
+        return Dirtying(amount, kept, final=kept < 1.0 or limit >= dirty_rate)
+
+    return rule
+
+
 def _outcome(
     cases: tuple[_Done, _Done, _Done], setup: float, squeeze: float, vfio_state: float, longest_downtime: float
 ) -> Outcome:
@@ -372,11 +456,13 @@ def _verdict(done: _Done, lost: float, longest_downtime: float) -> tuple[Verdict
             Verdict.NEVER,
             "the guest dirties memory as fast as it is sent; allow throttling, post-copy or a longer pause",
         )
+    if done.stopped:
+        return Verdict.CONVERGES, "the guest is stopped while all of its memory is sent"
     passes = f"after {len(done.rounds.rounds)} passes the rest fits the downtime limit"
     if done.downtime > longest_downtime:
         passes = f"after {len(done.rounds.rounds)} passes the guest is stopped and the rest is sent"
     if lost > 0:
-        return Verdict.SLOWED, f"auto-converge took {lost:.0%} of the guest's CPU; {passes}"
+        return Verdict.SLOWED, f"the guest was slowed down and lost {lost:.0%} of its writing; {passes}"
     return Verdict.CONVERGES, passes
 
 

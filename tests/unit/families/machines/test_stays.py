@@ -62,7 +62,9 @@ class TestSeverity:
         result = ask(with_vms(cluster(), big), "kvm_migration", vms="web0", dirty_rate="8 GB/s")
         assert "migration_time" not in result.metrics
         stated = {row[1]: row for row in result.tables["ways"].rows}
-        assert set(stated) == {"auto-converge", "post-copy"}
+        # all its memory is dirty again after every pass: 64 GiB, and what the band of the rate adds
+        longer = next(title for title in stated if title.startswith("a pause of "))
+        assert set(stated) == {"auto-converge", "post-copy", longer}
         for _, _, time, worst, pause, _ in stated.values():
             assert 0 < pause < time <= worst < 3600  # type: ignore[operator]
         # post-copy sends memory once, then what was dirtied

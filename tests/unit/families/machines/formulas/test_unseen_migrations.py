@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from designer.errors import AnalysisError
 from designer.families.machines.formulas import Outcome, Release, Verdict
-from designer.families.machines.formulas.kvm_bandwidth import Compression, Transport, kvm_bandwidth
+from designer.families.machines.formulas.kvm_bandwidth import Compression, Sender, Transport, kvm_bandwidth
 from designer.families.machines.formulas.kvm_precopy import kvm_precopy
 from designer.families.machines.formulas.kvm_vfio_state import VfioState, kvm_vfio_state
 from designer.families.machines.formulas.vgpu_migration import vgpu_migration
@@ -154,7 +154,7 @@ def test_every_kvm_migration_has_a_verdict_and_bounds(
     post: bool,
     limit: float,
 ) -> None:
-    moved = kvm_bandwidth(line, channels=channels, compression=squeeze, transport=transport)
+    moved = kvm_bandwidth(line, Sender(channels=channels, compression=squeeze, transport=transport))
     done = kvm_precopy(
         memory,
         moved.guest.value,
