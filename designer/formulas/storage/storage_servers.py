@@ -94,7 +94,9 @@ PORTS_READ: Final = _fit(
 #: the same where clients place and fetch the parts themselves, over RDMA
 PORTS_DIRECT: Final = _fit(0.93, 0.85, 0.97, "DAOS on 4 servers 0.93 at least")
 #: share of the ports of servers that writes and the parts passed on fill together
-PORTS_WRITE: Final = _fit(0.60, 0.42, 0.93, "WEKA 0.49 with 6+2 on 8 servers at least, as its hosts bind; reads 0.63 to 0.93")
+PORTS_WRITE: Final = _fit(
+    0.60, 0.42, 0.93, "WEKA 0.49 with 6+2 on 8 servers at least, as its hosts bind; reads 0.63 to 0.93"
+)
 #: share of the data sheets of drives that reads reach
 DRIVES_READ: Final = _fit(0.90, 0.70, 1.0, "InDataOS 0.86 at least; drives in the host 0.88 to 1.15")
 #: share of the data sheets of drives that large writes reach

@@ -25,7 +25,7 @@ from designer.families.machines.formulas._qemu import (
 )
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Estimate, Status
-from designer.units import Bytes, BytesPerSecond
+from designer.units import Bytes, BytesPerSecond, Ratio
 
 SOURCES: Final = (
     "kubevirt-multifd",
@@ -259,12 +259,12 @@ class Sender:
     compression: Compression = Compression.NONE
     tls: bool = False
     preallocated: bool = False
-    ratio: float | None = None
-    compression_rate: float | None = None
+    ratio: Ratio | None = None
+    compression_rate: BytesPerSecond | None = None
     engines: int = 0
     zero_pages: ZeroPages = ZeroPages.BY_RELEASE
-    max_bandwidth: float | None = None
-    file_rate: float | None = None
+    max_bandwidth: BytesPerSecond | None = None
+    file_rate: BytesPerSecond | None = None
 
     def checked(self) -> Sender:
         """Itself.
@@ -288,12 +288,14 @@ class Sender:
         own = self.transport in (Transport.UNIX, Transport.TUNNELLED) and self.compression is Compression.NONE
         return wide or own or (self.monitor, self.transport, self.compression) in MEASURED
 
-    def most(self, line_rate: float, routed: float | None) -> float:
+    def most(self, line_rate: BytesPerSecond, routed: BytesPerSecond | None) -> float:
         """Bytes per second that nothing exceeds: the wire or the file, and the ceiling that is configured [B/s]."""
         wire = self.file_rate or line_rate if self.transport is Transport.FILE else max(line_rate, routed or 0.0)
         return min(wire, self.max_bandwidth or wire)
 
-    def limits(self, line_rate: float, routed: float | None, which: str) -> tuple[dict[str, float], float]:
+    def limits(
+        self, line_rate: BytesPerSecond, routed: BytesPerSecond | None, which: str
+    ) -> tuple[dict[str, float], float]:
         """Guest memory per second by what limits it [B/s], at one end of the bands, and the ratio compressed [1]."""
         factor = self.ratio or float(getattr(RATIO[self.compression], which))
         on_link = {} if self.transport is Transport.FILE else {"link": self._link(line_rate, routed, which)}
