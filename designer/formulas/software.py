@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -303,14 +303,26 @@ SOFTWARE: Final[Mapping[str, Software]] = MappingProxyType(
 )
 
 
+def _dated(value: float, low: float, high: float, note: str) -> Constant:
+    return Constant(value, low, high, "training-releases", Status.SECONDARY, "1", note)
+
+
+_LOOPS: Final = {"optimizer": _BY_OPERATION, "optimizer_kernels": _EACH_TENSOR}
+_BEFORE_CUDNN: Final = replace(
+    _TRANSFORMER_ENGINE,
+    attention=_dated(0.78, 0.6, 1.0, "FlashAttention-2, 0.35 of the peak of H100 where 0.45 is calibrated"),
+)
+_BEFORE_OVERLAP: Final = replace(_TRANSFORMER_ENGINE, tensor_overlap=_NONE)
+
+
 @dataclass(frozen=True, slots=True)
 class _Dated:
-    """What a program did up to a month.
+    """What a program does up to a month.
 
     Parameters
     ----------
     until
-        The last year and month.
+        The last year and month; empty for all later ones.
     generation
         The generation of accelerators that its kernels were new on; empty where it is any.
     """
@@ -320,11 +332,58 @@ class _Dated:
     generation: str = ""
 
 
-#: what programs did before, the earliest first; the row of SOFTWARE holds for later ones
+#: what programs did, the earliest first; the row of SOFTWARE holds for months after the last
 _DATED: Final[Mapping[str, tuple[_Dated, ...]]] = MappingProxyType(
     {
-        "fused": (_Dated("2022-12", _FUSED_2022),),
+        "fused": (
+            _Dated("2020-12", replace(_FUSED_2022, fused_attention=False)),
+            _Dated("2022-12", _FUSED_2022),
+        ),
+        "transformer-engine": (
+            _Dated("2023-02", replace(_BEFORE_OVERLAP, fused_attention=False)),
+            _Dated("2023-04", replace(_BEFORE_CUDNN, tensor_overlap=_NONE), "hopper"),
+            _Dated("2023-04", _BEFORE_OVERLAP),
+            _Dated("2023-12", _BEFORE_CUDNN, "hopper"),
+        ),
         _EIGHT_BIT_ATTENTION.name: (_Dated("2025-06", _FIRST_ON_BLACKWELL, "blackwell"),),
+        "fsdp": (
+            _Dated("2023-02", replace(_FSDP, fused_attention=False)),
+            # PyTorch 2.2 of January 2024 doubled the speed of scaled_dot_product_attention
+            _Dated("2023-12", _FSDP),
+            _Dated("", replace(_FSDP, attention=_MODERN, fitted_on=_runs())),
+        ),
+        "fsdp-compiled": (_Dated("2023-12", replace(SOFTWARE["fsdp-compiled"], attention=_FSDP.attention)),),
+        "fsdp-eager": (
+            _Dated("2023-02", replace(SOFTWARE["fsdp-eager"], fused_attention=False, **_LOOPS)),
+            _Dated("2023-12", replace(SOFTWARE["fsdp-eager"], attention=_FSDP.attention)),
+        ),
+        "eager": (_Dated("2023-02", replace(SOFTWARE["eager"], **_LOOPS)),),
+    }
+)
+#: the first and the last month of a program; empty where it is still released
+_SPANS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "transformer-engine": ("2022-09", ""),
+        _EIGHT_BIT_ATTENTION.name: ("2024-04", ""),
+        "megatron-2022": ("2021-04", "2023-12"),
+        "fused-2022": ("", "2022-12"),
+        "fsdp": ("2022-03", ""),
+        "fsdp-eager": ("2022-03", ""),
+        "fsdp-compiled": ("2023-03", ""),
+    }
+)
+#: the first month that programs trained in a number format
+_FORMATS: Final[Mapping[str, str]] = MappingProxyType({"tf32": "2020-05", "fp8": "2022-09", "nvfp4": "2025-09"})
+#: the month in which accelerators of a generation were there: no earlier release ran on them
+_GENERATIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "ampere": "2020-05",
+        "ada": "2022-09",
+        "hopper": "2022-09",
+        "blackwell": "2024-11",
+        "cdna2": "2021-11",
+        "cdna3": "2023-12",
+        "cdna4": "2025-06",
     }
 )
 #: 2022, 2022-04 or 2022.04, or a container release of NVIDIA: 22.04
@@ -346,30 +405,62 @@ def software(name: str, release: str = "", generation: str = "") -> Software:
     Parameters
     ----------
     release
-        Year, year and month, or container release: ``2024``, ``2024-09``, ``24.09``. Empty where unknown: the latest
-        program, in bands that hold what earlier ones did.
+        Year, year and month, or container release: ``2024``, ``2024-09``, ``24.09``. Empty where unknown: the row that
+        published runs are fitted with; `releases` has the others.
 
     Raises
     ------
     AnalysisError
-        If there is none of that name, or the release is no date.
+        If there is none of that name, the release is no date, or the program had no release then.
     """
     found = SOFTWARE.get(name)
     if found is None:
         raise AnalysisError(f"{name!r} is no known training program", remedy=f"use one of {', '.join(SOFTWARE)}")
     month = _month(release)
-    if release.strip() and month is None:
+    if month is None:
+        if release.strip():
+            raise AnalysisError(
+                f"{release[:40]!r} is no release of a program",
+                place="release",
+                remedy="give a year, a month or a container release: 2024, 2024-09, 24.09",
+            )
+        return found
+    first, last = _SPANS.get(name, ("", ""))
+    if month < first or month > (last or month):
+        span = f"from {first}" if not last else f"until {last}" if not first else f"from {first} to {last}"
         raise AnalysisError(
-            f"{release[:40]!r} is no release of a program",
+            f"{name} has no release of {month}: it was released {span}",
             place="release",
-            remedy="give a year, a month or a container release: 2024, 2024-09, 24.09",
+            remedy="give another release, or another training program",
         )
-    earlier = [one for one in _DATED.get(name, ()) if one.generation in ("", generation)]
-    if month is not None:
-        return next((one.row for one in earlier if month <= one.until), found)
-    for one in earlier:
-        found = _holding(found, one.row)
-    return found
+    dated = (one for one in _DATED.get(name, ()) if one.generation in ("", generation))
+    return next((one.row for one in dated if not one.until or month <= one.until), found)
+
+
+def releases(name: str, generation: str = "") -> tuple[Software, ...]:
+    """What a program whose release is unknown may be instead, on a generation of accelerators."""
+    since = _GENERATIONS.get(generation, "")
+    rows = _DATED.get(name, ())
+    return tuple(
+        one.row for one in rows if one.generation in ("", generation) and (not one.until or one.until >= since)
+    )
+
+
+def check_format(number_format: str, release: str) -> None:
+    """Refuse a number format that no program of a release trained in.
+
+    Raises
+    ------
+    AnalysisError
+        If the first program that did is later.
+    """
+    first, month = _FORMATS.get(number_format, ""), _month(release)
+    if month is not None and month < first:
+        raise AnalysisError(
+            f"no program of {month} trained in {number_format}: the first did in {first}",
+            place="release",
+            remedy="give a later release, or a wider number format",
+        )
 
 
 #: how an optimizer walks over its tensors: what `optimizer` and `optimizer_kernels` become
@@ -396,21 +487,6 @@ def with_optimizer(row: Software, name: str) -> Software:
             f"{name[:40]!r} is no optimizer step", place="optimizer", remedy=f"use one of {', '.join(_OPTIMIZERS)}"
         )
     return replace(row, **_OPTIMIZERS[name])
-
-
-def _holding(row: Software, earlier: Software) -> Software:
-    """A program whose bands hold what an earlier release of it did."""
-    wider: dict[str, Constant] = {}
-    for field in fields(row):
-        now, then = getattr(row, field.name), getattr(earlier, field.name)
-        if (
-            isinstance(now, Constant)
-            and isinstance(then, Constant)
-            and now.value != then.value
-            and now is not row.buckets
-        ):
-            wider[field.name] = replace(now, low=min(now.low, then.value), high=max(now.high, then.value))
-    return replace(row, **wider)
 
 
 #: what people write for their framework, the clearest hint first
@@ -453,4 +529,8 @@ def recognised(framework: str) -> Software | None:
     # image programs under MXNet overlapped then as they do now
     if found is None or month is None or "mxnet" in text:
         return found
-    return software(found.name, text)
+    try:
+        return software(found.name, text)
+    except AnalysisError:
+        # the date is not that of the program
+        return found

@@ -48,7 +48,7 @@ MODEL: Final = (
         "Release of the program",
         "text",
         "",
-        help="2024, 2024-09 or 24.09: kernels and overlap of that time; empty: the latest, in wider bands",
+        help="2024, 2024-09 or 24.09: kernels, overlap and number formats of that time; empty: in bands that hold all",
     ),
     Setting(
         "optimizer",

@@ -28,6 +28,7 @@ from designer.families.training.formulas.step_composition import (
     StepFrame,
     compose_step,
     spread_of,
+    widen_step,
 )
 from designer.families.training.formulas.training_step import estimate_step, transformer_trainer
 from designer.families.training.formulas.transformer_memory import transformer_memory
@@ -41,7 +42,7 @@ from designer.formulas.compute.convolutional_forward import ForwardRates, forwar
 from designer.formulas.layout import COMMON, Layout, Recompute, Schedule, Sharding, check_layout
 from designer.formulas.precision import Precision, precision
 from designer.formulas.shapes import is_transformer
-from designer.formulas.software import UNKNOWN, Software, software, with_optimizer
+from designer.formulas.software import UNKNOWN, Software, check_format, releases, software, with_optimizer
 from designer.formulas.storage.loaders import FLOAT_VALUE, LOADERS
 from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
 from designer.workload.datasets import Dataset, dataset_of
@@ -69,6 +70,8 @@ class TrainingPlan:
     place: str
     findings: tuple[Finding, ...]
     guest: Guest | None = None
+    #: what the program is instead, where its release is unknown
+    releases: tuple[Software, ...] = ()
 
     @property
     def is_transformer(self) -> bool:
@@ -113,6 +116,10 @@ class TrainingPlan:
     ) -> StepEstimate:
         """The step; `faster` divides a computing time that was measured."""
         step = self._estimate(costs, stage, must_fit, accelerator, faster)
+        if self.releases:
+            others = [replace(self, software=one, releases=()) for one in self.releases]
+            times = [one._estimate(costs, stage, False, accelerator, faster).step_time for one in others]
+            step = widen_step(step, times)
         return step if self.guest is None else _less_sure(step, self.guest)
 
     def _estimate(
@@ -315,24 +322,29 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
     batch = job.global_batch or job.micro_batch * layout.data
     ranks = ranks_of(network, parts[: layout.ranks], place)
 
-    def program_of(accelerator: Accelerator) -> Software:
+    def programs_of(accelerator: Accelerator) -> tuple[Software, ...]:
+        key = generation_key(accelerator.generation)
         with raised_as(AnalysisError, f"{place}.release"):
-            found = software(job.software, job.release, generation_key(accelerator.generation))
-        return with_optimizer(found, job.optimizer)
+            check_format(job.precision, job.release)
+            found = software(job.software, job.release, key)
+        others = () if job.release.strip() else releases(job.software, key)
+        return tuple(with_optimizer(one, job.optimizer) for one in (found, *others))
 
     def planned(accelerator: Accelerator) -> TrainingPlan:
+        program, *others = programs_of(accelerator)
         return TrainingPlan(
             job,
             shape,
             accelerator if guest is None else _share_of(accelerator, guest),
             precision(job.precision),
-            program_of(accelerator),
+            program,
             layout,
             batch,
             ranks,
             place,
             (),
             guest,
+            tuple(others),
         )
 
     accelerator, mixed = accelerator_of(

@@ -99,13 +99,13 @@ def busy_time(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, step: StepEs
             flops={k: FlopPerSecond(v / by) for k, v in part.flops.items()},
             memory_bandwidth=BytesPerSecond(part.memory_bandwidth / reading),
         )
-        asked = plan
+        asked = replace(plan, releases=())
         if waiting != 1.0:
             own = plan.software
             quicker = replace(
                 own, launch=_scale_constant(own.launch, waiting), step_floor=_scale_constant(own.step_floor, waiting)
             )
-            asked = replace(plan, software=quicker)
+            asked = replace(asked, software=quicker)
         again = asked.estimate(_slow_costs(costs, slower), accelerator=other, faster=1 / by)
         spared = float(again.bubble) * (1 - slower.get(idle, 1.0))
         # what is sent and what is fetched take half of the traffic each

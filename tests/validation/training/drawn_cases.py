@@ -19,7 +19,7 @@ from designer.formulas.scoring import Scored, band_score, group_medians, macro_m
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.workload.job_settings import job
-from tests.validation.training.runs import CASES, Case, scored_step
+from tests.validation.training.runs import CASES, Case, release_of, scored_step
 
 #: name of an accelerator and how many a server has: template of the server, type of the accelerator
 MACHINES: Final[Mapping[tuple[str, int], tuple[str, str]]] = {
@@ -55,6 +55,7 @@ def settings_of(case: Case) -> Mapping[str, Any]:
         "model": case["model"],
         "precision": case["format"],
         "software": case["software"],
+        "release": release_of(case),
         "global_batch": case["global_batch"],
         "sequence": case.get("sequence", 1),
         "adapters": case.get("adapters", False),

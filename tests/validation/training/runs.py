@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,19 @@ CASES: tuple[Case, ...] = tuple(json.loads((Path(__file__).parent / "cases.json"
 FORWARD_OF_ADAPTERS = 0.5
 
 
+#: publications that date their runs by more than the container in the name of a result
+MONTHS: Mapping[str, str] = {"tensorflow-benchmarks-2017": "2017", "mosaic": "2023-10", "2205.05198": "2022-05"}
+
+
+def release_of(case: Case) -> str:
+    """The release of the program of a run; empty where its publication states none."""
+    container = re.search(r"ngc(\d\d\.\d\d)", case["source"])
+    if container is not None:
+        return container[1]
+    named = f"{case['group']} {case['source']}"
+    return next((month for text, month in MONTHS.items() if text in named), "")
+
+
 def layout_of(case: Case) -> Layout:
     """The layout a run states, defaults where it is silent."""
     values = dict(case["layout"])
@@ -45,7 +59,7 @@ def step_of(case: Case) -> StepEstimate:
         case["global_batch"],
         part,
         network_of(part, case["per_server"]).costs(layout),
-        software(case["software"]),
+        software(case["software"], release_of(case), part.generation),
         sequence=case.get("sequence", 1),
         frozen=case.get("adapters", False),
         must_fit=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
 from designer.errors import AnalysisError
@@ -225,6 +225,16 @@ def compose_step(
         layout=frame.layout,
         global_batch=frame.global_batch,
         sources=SOURCES,
+    )
+
+
+def widen_step(step: StepEstimate, times: Sequence[float]) -> StepEstimate:
+    """The step with a band that holds what else it may take [s], independent of what it had."""
+    longer, shorter = max(step.step_time, *times) / step.step_time, step.step_time / min(step.step_time, *times)
+    return replace(
+        step,
+        low=Seconds(step.step_time * math.exp(-math.hypot(math.log(step.step_time / step.low), math.log(shorter)))),
+        high=Seconds(step.step_time * math.exp(math.hypot(math.log(step.high / step.step_time), math.log(longer)))),
     )
 
 

@@ -32,7 +32,7 @@ from designer.formulas.compute.transformer_layer import layer_cost
 from designer.formulas.compute.winograd import winograd
 from designer.formulas.layout import Layout, Recompute
 from designer.formulas.precision import PRECISIONS, precision
-from designer.formulas.software import SOFTWARE, recognised, software
+from designer.formulas.software import SOFTWARE, check_format, recognised, releases, software
 from designer.sources import Constant, Status
 from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, Watts
 from designer.workload.models import model
@@ -363,14 +363,37 @@ def test_kernels_are_of_their_time_on_a_new_generation() -> None:
     assert software(name, "25.04", "hopper") is SOFTWARE[name]
 
 
-def test_bands_of_an_unknown_release_hold_what_earlier_ones_did() -> None:
-    """The latest program, its band down to what the first kernels did: 1.2 to 1.8 becomes 0.71 to 1.8."""
-    name = "transformer-engine-fp8-attention"
-    unknown = software(name, "", "blackwell")
-    assert unknown.attention.value == SOFTWARE[name].attention.value
-    assert (unknown.attention.low, unknown.attention.high) == (0.71, 1.8)
-    assert software(name, "", "hopper") == SOFTWARE[name]
-    assert software("fused").data_overlap.low == 0.0
+def test_an_unknown_release_may_be_any_that_ran_on_the_generation() -> None:
+    """MLPerf programs without fused attention (2020) and of 2022 ran on A100; H100 of 2022-09 saw the last."""
+    assert [one.fused_attention for one in releases("fused", "ampere")] == [False, True]
+    assert releases("fused", "hopper") == (SOFTWARE["fused-2022"],)
+    assert releases("fused", "blackwell") == ()
+    assert [one.attention.value for one in releases("fsdp", "blackwell")] == [0.85]
+
+
+def test_attention_of_pytorch_doubled_in_2024() -> None:
+    """Release 2.2 of 2024-01: 0.433 of the calibrated kernel before, twice as much is .866, .85 is there."""
+    for name in ("fsdp", "fsdp-compiled", "fsdp-eager"):
+        assert software(name, "2023-12").attention.value == 0.433
+        assert software(name, "24.01").attention.value == 0.85
+    assert not software("fsdp", "2022").fused_attention
+
+
+@pytest.mark.parametrize(
+    ("name", "release"),
+    [("transformer-engine", "22.08"), ("megatron-2022", "2024"), ("fused-2022", "23.01"), ("fsdp-compiled", "2023-02")],
+)
+def test_a_program_that_had_no_release_then_is_refused(name: str, release: str) -> None:
+    with pytest.raises(AnalysisError, match="no release of 20") as caught:
+        software(name, release)
+    assert caught.value.place == "release"
+
+
+def test_number_formats_have_a_first_month() -> None:
+    check_format("nvfp4", "2025-10")
+    check_format("nvfp4", "")
+    with pytest.raises(AnalysisError, match="the first did in 2025-09"):
+        check_format("nvfp4", "25.04")
 
 
 @pytest.mark.parametrize("release", ["yesterday", "1.2", "99"])

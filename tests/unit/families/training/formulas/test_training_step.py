@@ -12,7 +12,7 @@ from designer.errors import AnalysisError
 from designer.families.training.formulas.bubble import bubble_fraction
 from designer.families.training.formulas.overlap import exposed_time
 from designer.families.training.formulas.scaling import ScalingPoint, scaling_curve
-from designer.families.training.formulas.step_composition import InputStage, StepEstimate, spread_of
+from designer.families.training.formulas.step_composition import InputStage, StepEstimate, spread_of, widen_step
 from designer.families.training.formulas.time_to_train import Validation, time_to_train
 from designer.families.training.formulas.training_step import estimate_step
 from designer.families.training.formulas.transformer_step import TransformerStep
@@ -365,3 +365,29 @@ def test_gradients_in_buckets_and_weights_gathered_first_by_hand() -> None:
         seen[name] = found.data_communication / whole
     assert seen["fused-2022"] == pytest.approx(1, rel=0.02)
     assert seen["fused"] == pytest.approx(1 / 2 + 1 / 5 / 2, rel=0.02)
+
+
+def test_what_a_step_may_take_instead_widens_its_band_in_squares() -> None:
+    """By hand: ln 1.2 .1823 and ln 1.3 .2624 make .3195, or 1.376; ln .9 -.1054 and ln .8 -.2231 make -.2468, or .781."""
+    before = dataclasses.replace(step(), step_time=Seconds(1.0), low=Seconds(0.9), high=Seconds(1.2))
+    after = widen_step(before, [1.3, 0.8])
+    assert (after.low, after.step_time, after.high) == pytest.approx((0.7813, 1.0, 1.3764), abs=1e-4)
+    assert widen_step(before, [1.0]).high == pytest.approx(before.high)
+
+
+def test_tensor_parallel_traffic_hides_since_2023() -> None:
+    """By hand: programs hide .70 of it since 2023-05, so before that 1 / .30 of it shows."""
+    times = [
+        estimate_step(
+            model("llama-2-7b"),
+            BF16,
+            Layout(tensor=8),
+            8,
+            PARTS["H100"],
+            NETWORK.costs(Layout(tensor=8)),
+            software("transformer-engine", release, "hopper"),
+            sequence=4096,
+        ).tensor_communication
+        for release in ("2023-04", "2023-05")
+    ]
+    assert times[0] / times[1] == pytest.approx(1 / 0.30)
