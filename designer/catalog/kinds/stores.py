@@ -31,6 +31,13 @@ KINDS: Final = (
             Field(
                 "provisioned_bandwidth", "Provisioned bandwidth", "rate", help="of a cloud, reads and writes together"
             ),
+            Field("provisioned_per_tib", "Provisioned for each TiB", "rate", help="of a cloud; times the capacity"),
+            Field(
+                "nconnect",
+                "Connections of a client",
+                "count",
+                help="where its rates are not given: 2 GB/s each over TCP",
+            ),
             Field("servers", "Servers", "count", help="that keep the data; the rates are theirs where none are given"),
             Field("server_bandwidth", "Ports of a server", "rate", help="those to clients, together"),
             Field("server_cores", "Cores of a server", "count"),

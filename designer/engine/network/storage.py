@@ -22,7 +22,7 @@ from designer.formulas.storage.storage_servers import (
     spread_of,
 )
 from designer.sources import Constant, Status
-from designer.units import BytesPerSecond
+from designer.units import BINARY, BytesPerSecond
 
 #: figures that say what a system delivers, so that nothing is derived from its servers or ports
 _RATES: Final = ("read_bandwidth", "write_bandwidth")
@@ -62,11 +62,12 @@ def storage_inside(design: Design, part: Part, kind: PartKind, ports: Callable[[
     if Capability.STORE not in kind.capabilities or kind.field("servers") is None:
         return None
     given = {field.name: design.quantity(part, field.name) for field in kind.fields}
-    provisioned = given["provisioned_bandwidth"]
+    provisioned = given["provisioned_bandwidth"] or given["provisioned_per_tib"]
     if provisioned is not None:
         # one allowance for reads and writes together
         band = rated_band(provisioned, "rate")
-        return PartResource(provisioned.si("rate"), 1.0, 1.0, "provisioned bandwidth", band, band)
+        rate = provisioned.si("rate") * _provisioned_share(part, given)
+        return PartResource(rate, 1.0, 1.0, "provisioned bandwidth", band, band)
     if any(given[name] is not None for name in _RATES):
         return None
     rates = rates_of_servers(part, given, ports)
@@ -82,6 +83,16 @@ def storage_inside(design: Design, part: Part, kind: PartKind, ports: Callable[[
         bands[1] = bands[1][0] * UNDRAWN.low, bands[1][1]
     held = read.stage if read.stage == write.stage else f"{read.stage}; writes: {write.stage}"
     return PartResource(read.value, 1.0, read.value / write.value, held, bands[0], bands[1], assumed)
+
+
+def _provisioned_share(part: Part, given: Mapping[str, Quantity | None]) -> float:
+    """What the provisioned rate is multiplied with: the capacity in TiB where it is given for each."""
+    if given["provisioned_bandwidth"] is not None:
+        return 1.0
+    capacity = given["capacity"]
+    if capacity is None:
+        raise AnalysisError("a rate for each TiB of no capacity", place=part.id, remedy="give its capacity")
+    return capacity.si("size") / BINARY["Ti"]
 
 
 _ASSUMED: Final = (

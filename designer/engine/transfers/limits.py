@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.catalog.parttype import Capability
+from designer.catalog.parttype import Capability, value_of
 from designer.design.document import Design, Part
 from designer.engine.account.bottlenecks import Limit
 from designer.engine.network import NETWORKS_LIMIT, Network
@@ -18,7 +18,8 @@ from designer.engine.network.frame import STRUCTURES_LIMIT, Frame, frame_arrays
 from designer.engine.network.partition import by_value
 from designer.engine.routes.legs import Legs
 from designer.engine.routes.protocols import KERNEL_BAND, KERNEL_COST, cores_of_islands, host_cost, in_kernel
-from designer.formulas.storage.client_rate import client_of, socket_rates
+from designer.errors import AnalysisError
+from designer.formulas.storage.client_rate import client_of, connection_rates, socket_rates
 from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.formulas.storage.requests import operations_rate, request_rate
 from designer.formulas.transfer import LATENCY, TransferProtocol
@@ -218,64 +219,85 @@ def mounts_of(network: Network, legs: Legs) -> list[Mounts]:
     return _mount_limits(legs, network.frame, _client_rates(network))
 
 
-#: what is known of a mount of a part definition: its rate, the ends of its band, and whether it is one of a socket
-_KNOWN: Final = ("rate", "low", "high", "socket")
-_RATE, _LOW, _HIGH, _SOCKET = range(len(_KNOWN))
+#: what caps a client: figures of its own, and figures of each of its sockets; each a rate with the ends of its band
+_CAPS: Final = 2
+_ENDS: Final = 3
 
 
 @memo(most=NETWORKS_LIMIT)
 def _client_rates(network: Network) -> bytes:
-    """What one client reads, then writes, through its mount of each part definition. : (2, 4, n_part_defs)"""
+    """What one client reads, then writes, through its mount of each part definition. : (2, 2, 3, n_part_defs)"""
     net, design = network.net, network.design
-    given = np.zeros((2, len(_KNOWN), len(network.kinds)))
-    given[:, _LOW : _HIGH + 1] = 1.0
+    given = np.zeros((2, _CAPS, _ENDS, len(network.kinds)))
     for d, kind in enumerate(network.kinds):
         if Capability.STORE in kind.capabilities:
-            given[:, :, d] = _mount(design, net.part_defs[d])
+            given[..., d] = _mount(design, net.part_defs[d])
     return given.tobytes()
 
 
-def _mount(design: Design, part: Part) -> Sequence[tuple[float, float, float, float]]:
-    """Rate, band and whether it is one of a socket, for reading and for writing."""
+def _mount(design: Design, part: Part) -> Sequence[tuple[Band, Band]]:
+    """Rate and band of a client, and of each of its sockets, for reading and for writing [B/s].
+
+    Raises
+    ------
+    AnalysisError
+        If a client has no connection.
+    """
     read, write = (band_of(design, part, f"client_{way}_bandwidth") for way in ("read", "write"))
     if read is None and write is None:
-        protocol = design.quantity(part, "protocol")
-        rates = socket_rates(client_of(str(protocol.value))) if protocol is not None else None
-        if rates is None:
-            return [_NO_MOUNT] * 2
-        return [(one.value, one.low / one.value, one.high / one.value, 1.0) for one in rates]
+        return _mount_of_protocol(design, part)
     if write is None and read is not None:
         # both bands hold at once
         less, more = WRITE_BAND
         write = (read[0] * WRITE_SHARE.value, read[1] * WRITE_SHARE.value * less, read[2] * WRITE_SHARE.value * more)
     given = [one if one is not None and one[0] > 0 else None for one in (read, write)]
-    return [_NO_MOUNT if one is None else (one[0], one[1] / one[0], one[2] / one[0], 0.0) for one in given]
+    return [(one or _NO_CAP, _NO_CAP) for one in given]
 
 
+def _mount_of_protocol(design: Design, part: Part) -> Sequence[tuple[Band, Band]]:
+    """The same by its protocol: sockets of clients in the kernel, and connections where their number is given."""
+    protocol, quantity = design.quantity(part, "protocol"), design.quantity(part, "nconnect")
+    client = client_of(str(protocol.value)) if protocol is not None else None
+    sockets = socket_rates(client) if client is not None else None
+    each = [(one.value, one.low, one.high) for one in sockets] if sockets is not None else [_NO_CAP] * 2
+    count = value_of(part.kind, "nconnect", quantity) if quantity is not None else None
+    if count is None:
+        return [(_NO_CAP, one) for one in each]
+    if count < 1:
+        raise AnalysisError("a client without a connection", place=part.id, remedy="give nconnect of 1 or more")
+    flows = [(count * one.value, count * one.low, count * one.high) for one in connection_rates(client)]
+    return list(zip(flows, each, strict=True))
+
+
+#: a rate and the ends of its band [B/s]
+Band = tuple[float, float, float]
 #: clients that nothing but links holds back
-_NO_MOUNT: Final = (0.0, 1.0, 1.0, 0.0)
+_NO_CAP: Final = (0.0, 0.0, 0.0)
 #: traffic whose mounts are kept with it, and for how many settings of the mounts
 MOUNTED_LIMIT: Final = 4
 
 
 @memo(most=MOUNTED_LIMIT, each=2)
 def _mount_limits(legs: Legs, frame: Frame, given: bytes) -> list[Mounts]:
-    """The mounts of traffic. : given (2, 4, n_part_defs) what one client reads and writes [B/s]"""
+    """The mounts of traffic. : given (2, 2, 3, n_part_defs) what one client, and one socket, reads and writes [B/s]"""
     net, at = frame.net, frame_arrays(frame)
     found: list[Mounts] = []
     ends = ((legs.source, legs.target), (legs.target, legs.source))
-    for rates, (systems, clients) in zip(np.frombuffer(given).reshape(2, len(_KNOWN), -1), ends, strict=True):
-        rows = np.flatnonzero(rates[_RATE, net.part_def[systems]]) if rates[_RATE].any() else systems[:0]
+    for rates, (systems, clients) in zip(np.frombuffer(given).reshape(2, _CAPS, _ENDS, -1), ends, strict=True):
+        capped = np.any(rates[:, 0] > 0, axis=0)
+        rows = np.flatnonzero(capped[net.part_def[systems]]) if capped.any() else systems[:0]
         system, island = systems[rows], at.island[clients[rows]]
         classes = by_value(system * at.n_islands + island)
         lead = classes.first
         definition = net.part_def[system[lead]]
         sockets = np.ones(len(lead), dtype=np.int64)
-        own = np.flatnonzero(rates[_SOCKET, definition])
+        own = np.flatnonzero(rates[1, 0, definition])
         if len(own):
             sockets[own] = _sockets(frame)[island[lead[own]]]
-        rate, low, high, _ = rates[:, definition]
-        columns = (rate * sockets, definition * (int(sockets.max(initial=0)) + 1) + sockets, low, high)
+        caps = rates[..., definition]
+        caps = np.where(caps > 0, caps * np.stack([np.ones_like(sockets), sockets])[:, None], np.inf)
+        rate, low, high = np.take_along_axis(caps, caps[:, :1].argmin(axis=0)[None], axis=0)[0]
+        columns = (rate, definition * (int(sockets.max(initial=0)) + 1) + sockets, low / rate, high / rate)
         found.append(Mounts(legs.flow[rows], classes.of, legs.share[rows], system[lead], clients[rows[lead]], *columns))
     return found
 

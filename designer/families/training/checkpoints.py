@@ -112,7 +112,7 @@ def _joined(one: tuple[float, float], other: tuple[float, float]) -> tuple[float
 
 
 #: what says how fast a storage system is, so that nothing is derived from its servers
-_GIVEN: Final = ("read_bandwidth", "write_bandwidth", "provisioned_bandwidth")
+_GIVEN: Final = ("read_bandwidth", "write_bandwidth", "provisioned_bandwidth", "provisioned_per_tib")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

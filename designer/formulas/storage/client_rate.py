@@ -21,6 +21,15 @@ KERNEL_WRITES: Final = MappingProxyType(
         ),
     }
 )
+#: bytes of one connection in a second, read and written: a TCP stream is one core's work, RDMA an adapter's [B/s]
+_TCP: Final = (
+    Constant(2.0e9, 1.5e9, 2.5e9, "S36", Status.SECONDARY, "B/s", "one NFS mount over one connection"),
+    Constant(1.5e9, 0.8e9, 2.5e9, "assumed-storage-servers", Status.ASSUMED, "B/s", "writes are not in the source"),
+)
+_RDMA: Final = (
+    Constant(10e9, 5e9, 12e9, "assumed-storage-servers", Status.ASSUMED, "B/s", "a queue pair on a port of 100 Gb/s"),
+    Constant(8e9, 4e9, 12e9, "assumed-storage-servers", Status.ASSUMED, "B/s", "a queue pair on a port of 100 Gb/s"),
+)
 _WORDS: Final = re.compile(r"[a-z0-9]+")
 #: words of clients that bypass the kernel, or whose data an adapter places
 _BYPASS: Final = frozenset({"rdma", "roce", "dpdk", "spdk", "daos", "gds", "parallel", "pnfs"})
@@ -46,10 +55,15 @@ def socket_rates(client: Client) -> tuple[Constant, Constant] | None:
     return None if writes is None else (HOST_CAPS[client, Pattern.LARGE], writes)
 
 
+def connection_rates(client: Client | None) -> tuple[Constant, Constant]:
+    """What one connection of a client reads and writes [B/s]: over TCP in the kernel or where nothing is known."""
+    return _RDMA if client in (Client.PARALLEL, Client.OFFLOADED) else _TCP
+
+
 FORMULA: Final = Formula(
     "client-rate",
     "What one host gets through a file system client",
     socket_rates,
-    ("fit-storage", "fit-storage-servers", "assumed-storage-servers"),
+    ("fit-storage", "fit-storage-servers", "assumed-storage-servers", "S36"),
     "large files, as many readers or writers as accelerators",
 )

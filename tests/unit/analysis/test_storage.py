@@ -105,6 +105,31 @@ def test_provisioned_bandwidth_is_one_allowance() -> None:
         assert moved(*ends, provisioned_bandwidth="1.5 GB/s", servers=8) == pytest.approx(1.5)
 
 
+def test_a_rate_for_each_tib_is_times_the_capacity() -> None:
+    """4 TiB at 500 MB/s each: 2 GB/s either way; half of it at 250 MB/s."""
+    cloud: dict[str, str | int] = {"type": "storage/azure/managed-lustre", "capacity": "4 TiB"}
+    assert moved("storage", "memory", **cloud) == pytest.approx(2.0)
+    assert moved("memory", "storage", provisioned_per_tib="250 MB/s", **cloud) == pytest.approx(1.0)
+    with pytest.raises(AnalysisError, match="for each TiB of no capacity"):
+        moved("storage", "memory", provisioned_per_tib="250 MB/s")
+
+
+def test_connections_hold_a_client_back() -> None:
+    """One TCP connection reads 2 GB/s and writes 1.5; four 8 and 6; sixteen leave two sockets of 6.4, past the link."""
+    nfs: dict[str, str | int] = {"protocol": "NFS, TCP", "read_bandwidth": "100 GB/s", "write_bandwidth": "100 GB/s"}
+    for count, read, written in ((1, 2.0, 1.5), (4, 8.0, 6.0)):
+        found = answer("storage", "memory", nconnect=count, **nfs)
+        assert found.rate.sum() / 1e9 == pytest.approx(read)
+        assert found.binding[0].id.startswith("client:")
+        assert found.low.sum() / 1e9 <= 0.75 * read * 1.001
+        assert moved("memory", "storage", nconnect=count, **nfs) == pytest.approx(written)
+    free = {key: value for key, value in nfs.items() if key != "protocol"}
+    assert moved("storage", "memory", nconnect=16, **nfs) == pytest.approx(moved("storage", "memory", **nfs))
+    assert moved("storage", "memory", nconnect=1, protocol="NFS, RDMA", **free) == pytest.approx(10.0)
+    with pytest.raises(AnalysisError, match="a client without a connection"):
+        moved("storage", "memory", nconnect=0, **nfs)
+
+
 def test_rates_that_are_given_rule() -> None:
     assert moved("storage", "memory", read_bandwidth="3 GB/s", servers=2, server_cores=1) == pytest.approx(3.0)
 
