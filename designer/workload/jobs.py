@@ -151,6 +151,26 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Requests:
+    """How a rank reads and writes its files.
+
+    Parameters
+    ----------
+    size
+        Of a request; 0 for streams [B].
+    depth, threads
+        Requests that a thread keeps in flight, and threads of a rank.
+    """
+
+    size: float = 0.0
+    depth: int = 1
+    threads: int = 1
+
+
+STREAMS: Final = Requests()
+
+
+@dataclass(frozen=True, slots=True)
 class Saving:
     """How often a job that runs for long saves its state, and what fails meanwhile.
 

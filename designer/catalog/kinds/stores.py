@@ -44,6 +44,9 @@ KINDS: Final = (
             Field("drives", "Drives of a server", "count"),
             Field("drive_read_bandwidth", "One drive, read", "rate"),
             Field("drive_write_bandwidth", "One drive, write", "rate"),
+            Field(
+                "file_servers", "Servers of a file", "count", help="that a checkpoint's file is spread over; else all"
+            ),
             Field("redundancy", "Redundancy", "text", help="8+2, 3 copies, none"),
             Field("access_latency", "Access latency", "duration"),
             Field("ports", "Network ports", "count"),

@@ -30,6 +30,7 @@ from designer.workload.program.tasks import Move
 # Requests to storage: how many are in flight, how large each is, and how many operations a system does in a second.
 
 _OPERATIONS: Final = ("random_read_rate", "random_write_rate")
+_WAYS: Final = ("read", "write")
 
 
 def request_limits(network: Network, legs: Legs, operation: Move) -> FlowLimits:
@@ -63,7 +64,10 @@ def _limit_in_flight(network: Network, definition: int, operation: Move, way: in
     start = LATENCY[TransferProtocol.STORAGE]
     usual = (start.value, start.low, start.high)
     facts = network.part_resources[definition]
-    medium = BytesPerSecond(facts.capacity / (facts.write if way else facts.read) if facts is not None else 0.0)
+    # bytes of a request follow its latency at the rate of the medium, or of the client if that is all there is
+    client = band_of(network.design, part, f"client_{_WAYS[way]}_bandwidth")
+    known = [facts.capacity / (facts.write if way else facts.read)] if facts is not None else []
+    medium = BytesPerSecond(min([*known, *client[:1]] if client is not None else known, default=0.0))
     size, in_flight = Bytes(operation.request), operation.depth * operation.threads
     value, high, low = (
         request_rate(size, in_flight, Seconds(latency), medium)
@@ -220,15 +224,15 @@ def mounts_of(network: Network, legs: Legs) -> list[Mounts]:
 
 
 #: what caps a client: figures of its own, and figures of each of its sockets; each a rate with the ends of its band
-_CAPS: Final = 2
-_ENDS: Final = 3
+_CAPS: Final = ("client", "socket")
+_ENDS: Final = ("rate", "low", "high")
 
 
 @memo(most=NETWORKS_LIMIT)
 def _client_rates(network: Network) -> bytes:
     """What one client reads, then writes, through its mount of each part definition. : (2, 2, 3, n_part_defs)"""
     net, design = network.net, network.design
-    given = np.zeros((2, _CAPS, _ENDS, len(network.kinds)))
+    given = np.zeros((2, len(_CAPS), len(_ENDS), len(network.kinds)))
     for d, kind in enumerate(network.kinds):
         if Capability.STORE in kind.capabilities:
             given[..., d] = _mount(design, net.part_defs[d])
@@ -283,7 +287,9 @@ def _mount_limits(legs: Legs, frame: Frame, given: bytes) -> list[Mounts]:
     net, at = frame.net, frame_arrays(frame)
     found: list[Mounts] = []
     ends = ((legs.source, legs.target), (legs.target, legs.source))
-    for rates, (systems, clients) in zip(np.frombuffer(given).reshape(2, _CAPS, _ENDS, -1), ends, strict=True):
+    for rates, (systems, clients) in zip(
+        np.frombuffer(given).reshape(2, len(_CAPS), len(_ENDS), -1), ends, strict=True
+    ):
         capped = np.any(rates[:, 0] > 0, axis=0)
         rows = np.flatnonzero(capped[net.part_def[systems]]) if capped.any() else systems[:0]
         system, island = systems[rows], at.island[clients[rows]]

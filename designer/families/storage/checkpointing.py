@@ -44,6 +44,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
         snapshot=program.first(CopyCheckpoint) is not None,
         from_one=restored.from_one,
         place=question.place,
+        requests=saved.requests,
     )
     found, moved = routed_step.estimate, routed_step.write.answer
     write = routed_step.write.account(explained=question.explained)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.catalog.parttype import Capability
+from designer.catalog.parttype import Capability, value_of
+from designer.design.document import Part
 from designer.engine.account import Account, account
 from designer.engine.account.bottlenecks import Limit
 from designer.engine.network import Network
@@ -26,8 +28,10 @@ from designer.formulas.storage.checkpoint import (
     checkpoint_size,
     copies_read,
 )
+from designer.formulas.storage.storage_servers import busiest_share
 from designer.sources import Constant, Estimate, Status
 from designer.units import Seconds
+from designer.workload.jobs import STREAMS, Requests
 from designer.workload.program.tasks import Move
 
 Int = npt.NDArray[np.int64]
@@ -69,40 +73,77 @@ def state_band(*, back: bool) -> tuple[str, float, float]:
     return name, low * time.low, high * time.high
 
 
-def restored(network: Network, source: str, target: str, place: str) -> TransferAnswer:
+def restored(network: Network, source: str, target: str, place: str, requests: Requests = STREAMS) -> TransferAnswer:
     """Files of ranks read back, all at once.
 
     Raises
     ------
     AnalysisError
-        If there is no way.
+        If there is no way, or a count of storage is not positive.
     """
-    return evaluate_transfer(network, Move(source, target), place, more=_servers_back)
+    return evaluate_transfer(network, _move(source, target, requests), place, more=partial(_file_limits, back=True))
 
 
-def _servers_back(network: Network, legs: Legs) -> FlowLimits:
-    """What servers of storage deliver of the files of ranks, where their rates are derived from what they are."""
-    net, design = network.net, network.design
+def saved(network: Network, source: str, target: str, place: str, requests: Requests = STREAMS) -> TransferAnswer:
+    """Files of ranks written, all at once.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no way, or a count of storage is not positive.
+    """
+    return evaluate_transfer(network, _move(source, target, requests), place, more=partial(_file_limits, back=False))
+
+
+def _move(source: str, target: str, requests: Requests) -> Move:
+    return Move(source, target, request=requests.size, depth=requests.depth, threads=requests.threads)
+
+
+def _file_limits(network: Network, legs: Legs, *, back: bool) -> FlowLimits:
+    """What systems give the files of ranks: servers that deliver them, and the busiest where each is on a few."""
+    net = network.net
     limits: list[Limit] = []
     flows: list[Int] = []
     usages: list[Float] = []
-    for part in np.unique(legs.source[network.has(Capability.STORE)[legs.source]]).tolist():
-        definition = int(net.part_def[part])
-        facts, drawn = network.part_resources[definition], net.part(part)
-        given = [design.quantity(drawn, name) for name in _GIVEN]
-        if facts is None or any(given) or network.kinds[definition].field("servers") is None:
+    ends = legs.source if back else legs.target
+    for part in np.unique(ends[network.has(Capability.STORE)[ends]]).tolist():
+        definition, rows = int(net.part_def[part]), np.flatnonzero(ends == part)
+        facts = network.part_resources[definition]
+        if facts is None or network.kinds[definition].field("servers") is None:
             continue
-        band = _joined(facts.read_band, (SERVERS_BACK.value / SERVERS_BACK.high, SERVERS_BACK.value / SERVERS_BACK.low))
-        if facts.assumed:
+        rate = facts.capacity / (facts.read if back else facts.write)
+        label, band = f"servers of {net.part(part).label}", facts.read_band if back else facts.write_band
+        derived = back and not any(network.design.quantity(net.part(part), name) for name in _GIVEN)
+        if derived:
+            factor = SERVERS_BACK.value / SERVERS_BACK.high, SERVERS_BACK.value / SERVERS_BACK.low
+            rate, band, label = rate / SERVERS_BACK.value, _joined(band, factor), f"{label} reading files of ranks"
+        if derived and facts.assumed:
             band = band[0] * UNDRAWN.low, band[1]
-        label = f"servers of {drawn.label} reading files of ranks"
-        limits.append(
-            Limit(f"back:{net.path(part)}", label, facts.capacity / facts.read / SERVERS_BACK.value, band=band)
-        )
-        rows = np.flatnonzero(legs.source == part)
+        value, low = _busiest(network, net.part(part), len(np.unique(legs.flow[rows])))
+        if value < 1.0:
+            label = f"busiest of the {label}"
+        elif not derived and low == value:
+            continue
+        band = _joined(band, (low / value, 1.0))
+        limits.append(Limit(f"files:{net.path(part)}", label, rate * value, band=band))
         flows.append(legs.flow[rows])
         usages.append(legs.share[rows])
     return FlowLimits.each(limits, flows, usages)
+
+
+def _busiest(network: Network, part: Part, files: int) -> tuple[float, float]:
+    """Share of the rate of a system that so many files get, and its low end [1]; 1 where each is on all servers."""
+    found: list[int] = []
+    for name in ("servers", "file_servers"):
+        quantity = network.design.quantity(part, name)
+        value = value_of(part.kind, name, quantity) if quantity is not None else None
+        if value is None:
+            return 1.0, 1.0
+        found.append(int(value))
+    try:
+        return busiest_share(files, *found)
+    except AnalysisError as error:
+        raise AnalysisError(error.text, place=part.id, remedy=error.remedy) from None
 
 
 def _joined(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
@@ -158,7 +199,14 @@ class RoutedCheckpoint:
 
 
 def moved_state(
-    network: Network, plan: TrainingPlan, other: str, place: str, *, back: bool = False, copies: float | None = None
+    network: Network,
+    plan: TrainingPlan,
+    other: str,
+    place: str,
+    *,
+    back: bool = False,
+    copies: float | None = None,
+    requests: Requests = STREAMS,
 ) -> MovedState:
     """The state of a job from its ranks to other parts, or `back`; `copies` of it, or as many as all replicas read.
 
@@ -169,14 +217,21 @@ def moved_state(
     """
     net, parts = network.net, plan.ranks.parts
     group = plan.job.group if not plan.job.data else ",".join(net.path(int(p)) for p in parts.tolist())
-    answer = restored(network, other, group, place) if back else evaluate_transfer(network, Move(group, other), place)
+    moved = restored(network, other, group, place, requests) if back else saved(network, group, other, place, requests)
     each = copies_read(plan.layout.replicas, plan.layout.sharding) if copies is None else copies
     size = checkpoint_size(plan.shape.parameters) * each
-    return MovedState(answer, size / max(1, int((answer.rate > 0).sum())), back)
+    return MovedState(moved, size / max(1, int((moved.rate > 0).sum())), back)
 
 
 def route_checkpoint(
-    network: Network, plan: TrainingPlan, target: str, *, snapshot: bool, from_one: bool, place: str
+    network: Network,
+    plan: TrainingPlan,
+    target: str,
+    *,
+    snapshot: bool,
+    from_one: bool,
+    place: str,
+    requests: Requests = STREAMS,
 ) -> RoutedCheckpoint:
     """One checkpoint of a plan.
 
@@ -198,7 +253,8 @@ def route_checkpoint(
             place=f"{place}.checkpoint_to",
             remedy="choose storage, drives or memory",
         )
-    write = moved_state(network, plan, target, place, copies=1)
-    read = moved_state(network, plan, target, place, back=True, copies=1 if from_one else None)
+    write = moved_state(network, plan, target, place, copies=1, requests=requests)
+    copies = 1 if from_one else None
+    read = moved_state(network, plan, target, place, back=True, copies=copies, requests=requests)
     copy = moved_state(network, plan, "memory", place, copies=1) if snapshot else write
     return RoutedCheckpoint(plan.shape.parameters, write, read, copy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from designer.workload.jobs import NO_INPUT, NO_RUN, NOT_SAVED, InputPath, Job, Run, Saving
+from designer.workload.jobs import NO_INPUT, NO_RUN, NOT_SAVED, STREAMS, InputPath, Job, Requests, Run, Saving
 from designer.workload.program.tasks import Task
 
 
@@ -65,6 +65,7 @@ class WriteCheckpoint(Task):
     job: Job
     target: str
     saving: Saving = NOT_SAVED
+    requests: Requests = STREAMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class ReadCheckpoint(Task):
     job: Job
     source: str
     from_one: bool = True
+    requests: Requests = STREAMS
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from designer.errors import AnalysisError
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
-from designer.units import BytesPerSecond
+from designer.units import BytesPerSecond, Ratio
 
 Edge = Literal["value", "low", "high"]
 
@@ -179,6 +179,41 @@ def forwarded(servers: StorageServers) -> tuple[float, float, float]:
     return among[0], among[1] if servers.spread is Spread.SERVERS else 1.0, among[2]
 
 
+def busiest_share(files: int, servers: int, of_file: int) -> tuple[Ratio, Ratio]:
+    """Share of the rate of all servers that files of one size get, each on a few servers [1]: value, and low end.
+
+    Parameters
+    ----------
+    files
+        How many are moved at once.
+    servers, of_file
+        Servers of the system, and those that a file is spread over.
+
+    Notes
+    -----
+    The busiest server ends last. Of m files on average it keeps ceil(m) if they are placed in turn, and about
+    sqrt(2 m ln n) more if they are placed at random on n servers, which is the low end.
+
+    Sources
+    -------
+    Raab and Steger 1998, balls into bins.
+
+    Raises
+    ------
+    AnalysisError
+        If a count is not positive.
+    """
+    if files <= 0 or servers < 1 or of_file < 1:
+        raise AnalysisError(
+            f"{files:,} files on {of_file} of {servers} servers", remedy="give one or more of each, above 0"
+        )
+    if of_file >= servers:
+        return Ratio(1.0), Ratio(1.0)
+    mean = files * of_file / servers
+    more = math.sqrt(2 * mean * math.log(servers))
+    return Ratio(mean / math.ceil(mean)), Ratio(mean / (math.ceil(mean) + more))
+
+
 def server_rates(servers: StorageServers) -> tuple[ServerRate, ServerRate] | None:
     """What the servers deliver and what they take; None where nothing of them is known.
 
@@ -230,6 +265,6 @@ FORMULA: Final = Formula(
     "storage-servers",
     "What storage servers deliver and take",
     server_rates,
-    ("fit-storage-servers", "scale-ece-network", "assumed-storage-servers"),
+    ("fit-storage-servers", "scale-ece-network", "assumed-storage-servers", "raab-1998"),
     "large reads and writes spread evenly over equal servers; nothing comes from their caches",
 )

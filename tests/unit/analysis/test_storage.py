@@ -6,16 +6,17 @@ import pytest
 
 from designer.analysis.study import run_workload
 from designer.design.document import WorkloadSpec
-from designer.engine.network import build_network
+from designer.engine.network import Network, build_network
 from designer.engine.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
-from designer.families.training.checkpoints import restored, state_band
+from designer.families.training.checkpoints import restored, saved, state_band
 from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.formulas.storage.requests import operations_rate, request_rate
 from designer.formulas.transfer._constants import NETWORK_WRITE
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.units import Bytes, BytesPerSecond, PerSecond, Seconds
+from designer.workload.jobs import STREAMS, Requests
 from designer.workload.program import Move
 
 # Transfers in requests: what depth, size and latency let through, worked out by hand.
@@ -67,6 +68,35 @@ def test_small_requests_are_held_by_operations() -> None:
     found = read(4 * KIB, 256)
     assert found.rate.sum() == pytest.approx(500_000 * 4096 * FILE_SHARE.value)
     assert found.binding[0].id.startswith("operations:")
+
+
+def test_a_client_on_the_network_waits_for_the_wire_too() -> None:
+    """1 MiB of a client of 10.5 GB/s and 250 us: 0.25 + 0.1 ms, 3.0 GB/s; two at once 6.0, four all of its 10.5."""
+    weka = {"type": "storage/weka/client-100g"}
+    network = build_network(apply_changes(open_design("serving-h100-8"), {"parts": {"storage": weka}}, "t"))
+    one = 1.048576 / (0.25 + 1.048576 / 10.5)
+    for threads, rate in ((1, one), (2, 2 * one)):
+        move = Move("storage", "memory0", request=1024 * KIB, threads=threads)
+        assert evaluate_transfer(network, move, "w").rate.sum() / 1e9 == pytest.approx(rate)
+
+
+def test_requests_that_pass_the_host_by() -> None:
+    """64 KiB of a drive of 80 us straight into an accelerator, by depth: Little's law until the drive binds."""
+    network = build_network(open_design("hgx-h100-8"))
+    drives = network.net.paths(network.parts_of_kind("drive"))
+    drive, net = drives[0], network.net
+    part = net.part(int(network.parts_of_kind("drive")[0]))
+    medium = network.design.quantity(part, "read_bandwidth")
+    latency = network.design.quantity(part, "access_latency")
+    assert medium is not None
+    assert latency is not None
+    each = 64 * KIB / (latency.si("duration") + 64 * KIB / medium.si("rate"))
+    for depth in (1, 2, 4):
+        found = evaluate_transfer(network, Move(drive, "gpu0", request=64 * KIB, depth=depth), "w")
+        assert found.rate.sum() == pytest.approx(depth * each)
+        assert found.binding[0].id == "requests"
+    full = evaluate_transfer(network, Move(drive, "gpu0", request=1024 * KIB, depth=64), "w").rate.sum()
+    assert full == pytest.approx(evaluate_transfer(network, Move(drive, "gpu0"), "w").rate.sum())
 
 
 def test_without_a_size_a_stream_has_the_medium() -> None:
@@ -190,6 +220,33 @@ def test_servers_deliver_files_of_ranks_slower_than_samples() -> None:
     assert files.rate.sum() == pytest.approx(0.7 * 25e9 / 2.3)
     assert files.high.sum() <= steady.high.sum() * (1 + 1e-9)
     assert "reading files of ranks" in files.binding[0].label
+
+
+def both_ways(network: Network, requests: Requests = STREAMS) -> list[TransferAnswer]:
+    """A checkpoint of eight accelerators, read back and written."""
+    found = [restored(network, "storage", "gpus", "w", requests), saved(network, "gpus", "storage", "w", requests)]
+    assert [len(one.rate) for one in found] == [8, 8]
+    return found
+
+
+def test_files_on_one_server_each_keep_few_servers_busy() -> None:
+    """Eight files on 16 servers of 0.25 GB/s each: 2 GB/s; each on two servers, all of 4 GB/s."""
+    given: dict[str, str | int] = {"read_bandwidth": "4 GB/s", "write_bandwidth": "4 GB/s", "servers": 16}
+    for file_servers, rate in ((1, 2e9), (2, 4e9), (16, 4e9)):
+        for found in both_ways(answer("storage", "memory", file_servers=file_servers, **given).asked.network):
+            assert found.rate.sum() == pytest.approx(rate)
+            assert (found.low.sum() < 0.6 * rate) == (file_servers < 16)
+    with pytest.raises(AnalysisError, match="storage: 2 files on 0 of 16 servers"):
+        back(file_servers=0, **given)
+
+
+def test_requests_of_ranks_hold_a_checkpoint_back() -> None:
+    """64 KiB in 1 ms and 0.016 ms at 4 GB/s: 0.064 GB/s for each of eight ranks, all of 4 GB/s with eight threads."""
+    given: dict[str, str | int] = {"read_bandwidth": "4 GB/s", "write_bandwidth": "4 GB/s", "access_latency": "1 ms"}
+    network = answer("storage", "memory", **given).asked.network
+    for threads, rate in ((1, 8 * 0.065536 / 1.016384), (8, 4.0)):
+        for found in both_ways(network, Requests(2.0**16, 1, threads)):
+            assert found.rate.sum() / 1e9 == pytest.approx(rate)
 
 
 def test_a_given_rate_is_what_files_are_read_at() -> None:

@@ -23,7 +23,6 @@ from designer.analysis.study import analyze
 from designer.design.document import Design, WorkloadSpec
 from designer.engine.account import account
 from designer.engine.network import build_network
-from designer.engine.transfers import evaluate_transfer
 from designer.families.training import checkpoints
 from designer.formulas.scoring import Scored, Sided, band_score, group_medians, macro_mean
 from designer.formulas.storage import client_rate
@@ -34,7 +33,6 @@ from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.memo import forget
 from designer.sources import Constant
-from designer.workload.program import Move
 from tests.real import newer_measurements
 
 Row = Mapping[str, Any]
@@ -189,7 +187,7 @@ def scored(row: Row, *, servers: bool = True) -> Scored:
     if back:
         answer = checkpoints.restored(network, "store", "memory", "run")
     else:
-        answer = evaluate_transfer(network, Move("memory", "store"), "run")
+        answer = checkpoints.saved(network, "memory", "store", "run")
     # the size is known: the state of a parameter widens no band
     files = checkpoints.READ_BACK if back else checkpoints.WRITE_OUT
     bands = {**answer.rates.joint_bands, "files": (files.low, files.high)}

@@ -5,7 +5,7 @@ from typing import Any
 
 from designer.families.training.tasks import CopyCheckpoint, ReadCheckpoint, WriteCheckpoint
 from designer.workload.job_settings import LAYOUT, MODEL, job
-from designer.workload.jobs import Saving
+from designer.workload.jobs import Requests, Saving
 from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.program import Measure, Program, Step
 
@@ -15,9 +15,10 @@ def program(settings: Mapping[str, Any]) -> Program:
     asked, target, snapshot = job(settings), settings["target"], settings["snapshot"]
     long_run = ("every", "mean_time_between_failures", "cold_start", "repair", "length", "seed")
     saving = Saving(*(settings[name] for name in long_run))
+    requests = Requests(settings["io_size"], settings["queue_depth"], settings["threads"])
     steps = [
-        Step("checkpoint", WriteCheckpoint(asked, target, saving), ("copy",) if snapshot else ()),
-        Step("restore", ReadCheckpoint(asked, target, settings["restore_from_one"]), ("checkpoint",)),
+        Step("checkpoint", WriteCheckpoint(asked, target, saving, requests), ("copy",) if snapshot else ()),
+        Step("restore", ReadCheckpoint(asked, target, settings["restore_from_one"], requests), ("checkpoint",)),
     ]
     if snapshot:
         steps.insert(0, Step("copy", CopyCheckpoint(asked)))
@@ -57,6 +58,11 @@ WORKLOAD = WorkloadKind(
         Setting("target", "Checkpoints to", "selector", "storage"),
         Setting("snapshot", "Behind training", "flag", False, help="training goes on after a copy to host memory"),
         Setting("restore_from_one", "One replica reads", "flag", False, help="the others get it over the network"),
+        Setting("io_size", "I/O size", "size", "0 B", help="of a request of a rank to storage; 0 B for streams"),
+        Setting(
+            "queue_depth", "Queue depth", "count", 1, help="requests a thread keeps in flight, where they have a size"
+        ),
+        Setting("threads", "Threads", "count", 1, help="of each rank, where requests have a size"),
         Setting("every", "Interval", "duration", "1 h"),
         Setting(
             "mean_time_between_failures",

@@ -15,7 +15,8 @@ def price(prices: Prices, task: ReadCheckpoint, place: str) -> Cost:
     AnalysisError
         If the source cannot be reached.
     """
-    return state(prices, task.job, task.source, place, back=True, copies=1 if task.from_one else None)
+    copies = 1 if task.from_one else None
+    return state(prices, task.job, task.source, place, back=True, copies=copies, requests=task.requests)
 
 
 COST = CostKind(ReadCheckpoint, price)

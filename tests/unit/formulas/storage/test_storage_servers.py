@@ -19,6 +19,7 @@ from designer.formulas.storage.storage_servers import (
     Redundancy,
     Spread,
     StorageServers,
+    busiest_share,
     forwarded,
     redundancy_of,
     server_rates,
@@ -125,3 +126,23 @@ def test_clients_are_known_by_the_words_of_a_protocol() -> None:
     assert client_of("Lustre over RoCE") is Client.LUSTRE
     assert client_of("NVMe over TCP") is Client.BLOCK
     assert socket_rates(Client.PARALLEL) is None
+
+
+def test_files_on_few_servers_leave_the_others_idle() -> None:
+    """Eight files on 30 servers keep 8 busy; of ten on eight one server keeps two; 1,000 on 30 at most 34 each."""
+    assert busiest_share(8, 30, 1)[0] == pytest.approx(8 / 30)
+    assert busiest_share(8, 30, 2)[0] == pytest.approx(16 / 30)
+    assert busiest_share(10, 8, 1)[0] == pytest.approx(1.25 / 2)
+    value, low = busiest_share(1000, 30, 1)
+    assert value == pytest.approx(1000 / 30 / 34)
+    # placed at random the fullest holds about 34 + 15
+    assert low == pytest.approx(33.33 / (34 + 15.06), rel=1e-3)
+    assert busiest_share(3, 4, 4) == (1.0, 1.0)
+    with pytest.raises(AnalysisError, match="0 files"):
+        busiest_share(0, 4, 1)
+
+
+def test_forwarding_of_writes_by_hand() -> None:
+    """8+2 on ten servers: 1 + 1.25 x 0.9 = 2.125 bytes at the ports for each; three copies on four 1 + 3 x 0.75."""
+    assert forwarded(StorageServers(10, redundancy=Redundancy(8, 2)))[0] == pytest.approx(2.125)
+    assert forwarded(StorageServers(4, redundancy=Redundancy(1, 2)))[0] == pytest.approx(3.25)
