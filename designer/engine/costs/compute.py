@@ -39,9 +39,13 @@ def price(prices: Prices, task: Compute, place: str) -> Cost:
             return float(roofline_time(Flop(task.flop), Bytes(task.size), rate, part.memory_bandwidth, launch))
 
         seconds = time_on(accelerator_of(network, parts, place, time_on)[0])
-        # the peak is the most there is; what kernels reach of it depends on their shapes
-        low, high = 1.0, 1 / MEMORY_SHARE.low
-        sources = tuple(sorted({"roofline-2009", "memory-share", *GEMM.sources}))
+        if reached := task.share:
+            low, high = reached.value / reached.high, reached.value / reached.low
+            seconds, sources = seconds / reached.value, (reached.source, "memory-share", "roofline-2009")
+        else:
+            # the peak is the most there is; what kernels reach of it depends on their shapes
+            low, high = 1.0, 1 / MEMORY_SHARE.low
+            sources = tuple(sorted({"roofline-2009", "memory-share", *GEMM.sources}))
     if task.one:
         engines = np.array([table.engine(parts.tolist())])
     else:

@@ -1,4 +1,4 @@
-"""Classical algorithms: how long a fit takes at the least."""
+"""Classical algorithms: how long a fit takes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from designer.present.family import Family, nowhere
 
 
 def _headline(answer: Answer) -> str:
-    return f"Fits in {answer.text('fit_time')} at the least, {answer.text('pass_time')} for each pass."
+    return f"Fits in {answer.text('fit_time')}, {answer.text('pass_time')} for each pass."
 
 
 def _changes(answer: Answer) -> tuple[Change, ...]:

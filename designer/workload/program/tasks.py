@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeVar
 
 from designer.errors import AnalysisError
+from designer.sources import Constant
 
 Pairing = Literal["auto", "nearest", "striped", "pairs", "shift", "permutation", "all"]
 
@@ -51,6 +52,8 @@ class Compute(Task):
         Work of each part [FLOP], and bytes of its own memory that it reads and writes meanwhile [B].
     one
         Whichever part of them is free does it, instead of each of them.
+    share
+        Of the speed of the roofline that implementations reach [1]; without it, all of it at best.
     """
 
     priced_by: ClassVar[str] = "designer.engine.costs.compute"
@@ -60,6 +63,7 @@ class Compute(Task):
     size: float = 0.0
     precision: str = "bf16"
     one: bool = False
+    share: Constant | None = None
 
     def __post_init__(self) -> None:
         for name in ("seconds", "flop", "size"):
