@@ -6,6 +6,7 @@ is written unless the folder was opened for writing and the call says ``dry_run 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -42,6 +43,7 @@ from designer.report.writing import rendered
 from designer.rules.door import check
 from designer.rules.pages import markdown
 from designer.rules.rule import rules
+from designer.sources import Estimate
 from designer.testing.files import CHECKS, find, open_suite
 from designer.testing.formats import as_document
 from designer.testing.suites import run_suite
@@ -423,27 +425,44 @@ def _with_workloads(design: Design, given: Sequence[Mapping[str, Any]]) -> Desig
 
 
 def _effect(before: Design, after: Design) -> dict[str, Any]:
-    """The metrics of the default workload before and after, those that differ; or why there are none."""
+    """Metrics of every workload before and after, those that differ, the default workload first, in at most 2 kB.
 
-    name = after.default_workload or next(iter(after.workloads), "")
-    if not name:
-        return {}
+    Notes
+    -----
+    Where they take more, the main metric of each workload stays, and as many workloads as fit.
+    """
+    names = sorted(after.workloads, key=lambda name: name != after.default_workload)
+    found = {name: _moved(before, after, name) for name in names}
+    moved = {name: rows for name, rows in found.items() if rows}
+    for most in (None, 3, 1):
+        stated = {name: dict(list(rows.items())[:most]) for name, rows in moved.items()}
+        if len(json.dumps(stated).encode()) <= ANSWER_LIMIT:
+            break
+    left = 0
+    while len(json.dumps(stated).encode()) > ANSWER_LIMIT:
+        stated.popitem()
+        left += 1
+    return {"low_value_high": stated, **({"more_workloads": left} if left else {})}
+
+
+def _rounded_ends(found: Estimate) -> list[float]:
+    """Low end, value and high end to four digits."""
+    return [float(f"{end:.4g}") for end in (found.low, found.value, found.high)]
+
+
+def _moved(before: Design, after: Design, name: str) -> dict[str, Any]:
+    """Metrics of one workload that differ, or why there are none."""
     try:
         new = analyze(after, [name], curves=False).workloads[0].metrics
         known = name in before.workloads
         old = analyze(before, [name], curves=False).workloads[0].metrics if known else {}
     except DesignerError as error:
-        return {"workload": name, "reason": str(error)}
-    rows = {
-        key: {
-            "unit": m.unit,
-            "before": None if key not in old else [old[key].low, old[key].value, old[key].high],
-            "after": [m.low, m.value, m.high],
-        }
+        return {"reason": str(error)}
+    return {
+        key: {"unit": m.unit, "before": _rounded_ends(old[key]) if key in old else None, "after": _rounded_ends(m)}
         for key, m in new.items()
         if key not in old or old[key].value != m.value
     }
-    return {"workload": name, "low_value_high": rows}
 
 
 def _texts(value: object) -> Iterator[str]:

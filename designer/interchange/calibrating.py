@@ -33,7 +33,7 @@ from designer.families.serving.placement import place_deployment
 from designer.families.serving.tasks import Serve
 from designer.fields import Quantity
 from designer.formulas.storage.read_rate import FILE_SHARE
-from designer.interchange.measuring import MEASURED, sections
+from designer.interchange.measuring import MEASURED, Section, sections
 from designer.interchange.serving_runs import ServingRun
 from designer.sources import Constant, Status
 from designer.workload import nccl_tests
@@ -141,6 +141,16 @@ def _nccl(design: Design, text: str, key: str, group: str) -> tuple[Design, Fitt
 
 
 def _nvbandwidth(design: Design, text: str, key: str, group: str) -> tuple[Design, Fitted]:
+    which, rates = _copies(text)
+    measured, settings = median(rates), _copied(design, which, group)
+    predicted = _answer(design, "transfer", settings).metrics["data_rate_per_gpu"].value
+    domain, protocol = ("host", "copy") if which == "host" else ("accelerator", "p2p")
+    changed = _derated(design, protocol, measured / predicted, key, lambda k: _domain(k) == domain)
+    return changed, Fitted(f"{protocol} over {domain} links", measured, predicted, len(rates))
+
+
+def _copies(text: str) -> tuple[str, list[float]]:
+    """Whether nvbandwidth copied from the host or between peers, and the rates [B/s]."""
     found: dict[str, list[float]] = {"host": [], "peer": []}
     for heading, body in _MATRIX.findall(text + "\n\n"):
         numbers = [float(v) for row in body.splitlines()[1:] for v in row.split()[1:] if re.fullmatch(r"[\d.]+", v)]
@@ -148,13 +158,14 @@ def _nvbandwidth(design: Design, text: str, key: str, group: str) -> tuple[Desig
     which = "host" if found["host"] else "peer"
     if not found[which]:
         raise ExchangeError("no bandwidth matrix", remedy="give the whole output of nvbandwidth")
-    measured = median(found[which])
-    first = _first(design, Capability.ACCELERATE)
-    settings = {"from": "memory", "to": first} if which == "host" else {"from": group, "to": group, "pairing": "shift"}
-    predicted = _answer(design, "transfer", settings).metrics["data_rate_per_gpu"].value
-    domain, protocol = ("host", "copy") if which == "host" else ("accelerator", "p2p")
-    changed = _derated(design, protocol, measured / predicted, key, lambda k: _domain(k) == domain)
-    return changed, Fitted(f"{protocol} over {domain} links", measured, predicted, len(found[which]))
+    return which, found[which]
+
+
+def _copied(design: Design, which: str, group: str) -> dict[str, str]:
+    """Settings of the transfer that nvbandwidth makes."""
+    if which == "host":
+        return {"from": "memory", "to": _first(design, Capability.ACCELERATE)}
+    return {"from": group, "to": group, "pairing": "shift"}
 
 
 class _Run(NamedTuple):
@@ -179,9 +190,7 @@ _DIMENSIONS: Final = {
 def _fio(design: Design, text: str, key: str, _group: str) -> tuple[Design, Fitted]:
     """Streams fit the bandwidth of drives, single small requests their latency, many of them their operations."""
     try:
-        report = json.loads(text[text.index("{") :])
-        jobs = [{**report.get("global options", {}), **job.get("job options", {}), **job} for job in report["jobs"]]
-        ways = {way: [j for j in jobs if j.get(way, {}).get("bw_bytes")] for way in ("read", "write")}
+        ways = _fio_jobs(text)
         found = [_fio_run(design, way, chosen) for way, chosen in ways.items() if chosen]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ExchangeError("no output of fio", remedy="run fio with --output-format=json") from None
@@ -190,6 +199,13 @@ def _fio(design: Design, text: str, key: str, _group: str) -> tuple[Design, Fitt
     for field, value, count in found[1:]:
         design, _ = _valued(design, "drive", field, value, key, count)
     return _valued(design, "drive", *found[0][:2], key, found[0].jobs)
+
+
+def _fio_jobs(text: str) -> dict[str, list[Mapping[str, Any]]]:
+    """Jobs that moved something, by what they did."""
+    report = json.loads(text[text.index("{") :])
+    jobs = [{**report.get("global options", {}), **job.get("job options", {}), **job} for job in report["jobs"]]
+    return {way: [j for j in jobs if j.get(way, {}).get("bw_bytes")] for way in ("read", "write")}
 
 
 def _fio_run(design: Design, way: str, jobs: Sequence[Mapping[str, Any]]) -> _Run:
@@ -251,6 +267,74 @@ TOOLS: Final[Mapping[str, Callable[[Design, str, str, str], tuple[Design, Fitted
     "nvbandwidth": _nvbandwidth,
     "fio": _fio,
     "mlperf-storage": _mlperf,
+}
+
+
+def measured_cases(design: Design, text: str, tool: str, name: str, stated: str, group: str) -> list[dict[str, Any]]:
+    """What tools measured, as cases that ``designer validate`` predicts.
+
+    Parameters
+    ----------
+    name
+        Of the output, which becomes source and group of the cases.
+    stated
+        Template or file of the design that was measured.
+
+    Raises
+    ------
+    ExchangeError
+        If no output says anything that a workload predicts.
+    """
+    outputs = sections(text) if tool == MEASURED else (Section(tool, text),)
+    found = [case for one in outputs if one.tool in _CASES for case in _CASES[one.tool](design, one.text, group)]
+    if not found:
+        raise ExchangeError(
+            f"{tool} gives no case", remedy=f"give the output of {', '.join(_CASES)}, or a file of them"
+        )
+    when = next((f", {line[1:].strip()}" for line in text.splitlines() if line.startswith("# measured")), "")
+    given = {"group": name, "source": f"{name}{when}", "design": stated}
+    return [{"id": f"{case['workload']['kind']}-{at}", **given, **case} for at, case in enumerate(found, 1)]
+
+
+def _case(kind: str, settings: Mapping[str, Any], metric: str, value: float) -> dict[str, Any]:
+    return {"workload": {"kind": kind, "settings": dict(settings)}, "metric": metric, "value": value}
+
+
+def _nccl_cases(_design: Design, text: str, group: str) -> list[dict[str, Any]]:
+    settings = {"collective": nccl_tests.collective(text), "group": group}
+    rows = [(size, bus) for size, bus in nccl_tests.bus_bandwidths(text) if bus > 0]
+    return [_case("collective", {**settings, "size": f"{size} B"}, "bus_bandwidth", bus) for size, bus in rows]
+
+
+def _copy_cases(design: Design, text: str, group: str) -> list[dict[str, Any]]:
+    which, rates = _copies(text)
+    return [_case("transfer", _copied(design, which, group), "data_rate_per_gpu", median(rates))]
+
+
+def _fio_cases(design: Design, text: str, _group: str) -> list[dict[str, Any]]:
+    """Reads of one drive into the memory of one socket."""
+    drive, memory = _first(design, Capability.STORE), _first(design, Capability.MEMORY)
+    found: list[dict[str, Any]] = []
+    for job in _fio_jobs(text)["read"]:
+        depth = {"queue_depth": int(job.get("iodepth", 1)), "threads": int(job.get("numjobs", 1))}
+        size = {"io_size": f"{_request(job)} B", **depth} if _request(job) else {}
+        found.append(_case("transfer", {"from": drive, "to": memory, **size}, "rate", float(job["read"]["bw_bytes"])))
+    return found
+
+
+def _product_cases(_design: Design, text: str, group: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for rows, columns, inner, precision, time in (line.split() for line in text.splitlines() if line.strip()):
+        shape = {"m": int(rows), "n": int(columns), "k": int(inner), "precision": precision, "group": group}
+        found.append(_case("product", shape, "product_time", float(time)))
+    return found
+
+
+_CASES: Final[Mapping[str, Callable[[Design, str, str], list[dict[str, Any]]]]] = {
+    "nccl-tests": _nccl_cases,
+    "nvbandwidth": _copy_cases,
+    "fio": _fio_cases,
+    "products": _product_cases,
 }
 
 

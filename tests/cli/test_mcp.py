@@ -129,6 +129,9 @@ def test_edits_are_tried_without_writing_and_illegal_links_get_their_reason(fold
         stated = await call("edit", design="a.design.json", changes=changes)
         assert any("gpu0" in line for line in stated["changes"])
         assert stated["written"] is None
+        # every workload that changes, in at most 2 kB
+        assert len(stated["effect"]["low_value_high"]) > 1
+        assert len(json.dumps(stated["effect"]["low_value_high"])) <= 2_000
         refused = await call("edit", design="a.design.json", changes=changes, dry_run=False)
         assert "writing was not allowed" in refused["error"]
         link = {"add": {"links": [{"a": "gpu0", "b": "gpu1", "kind": "pcie"}]}}

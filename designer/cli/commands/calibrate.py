@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
+from designer import atomic
 from designer.cli.command import Command
 from designer.cli.design import add_design, opened
 from designer.cli.output import print_json, print_written
-from designer.interchange.calibrating import LARGEST_TEXT, SERVING, calibrate, calibrate_all, calibrate_serving
+from designer.interchange.calibrating import (
+    LARGEST_TEXT,
+    SERVING,
+    calibrate,
+    calibrate_all,
+    calibrate_serving,
+    measured_cases,
+)
+from designer.interchange.cases import FORMAT
 from designer.interchange.measuring import MEASURED
 from designer.interchange.native.json_text import decode
 from designer.interchange.native.raw import read_bytes
@@ -35,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workload", default="", metavar="ID", help="the served model a serving benchmark measured")
     parser.add_argument("--group", default="gpus", metavar="SELECTOR", help="accelerators that took part")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="design file to write")
+    parser.add_argument("--cases", metavar="FILE", help="write what was measured as cases for designer validate, too")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
@@ -43,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     text = decode(read_bytes(Path(options.measured), LARGEST_TEXT))
+    if options.cases is not None:
+        _write_cases(options, text)
     if options.tool == SERVING:
         return _serving(options, text)
     if options.tool == MEASURED:
@@ -55,6 +68,21 @@ def run(options: argparse.Namespace) -> int:
         print(_line(found))
     print_written(options.output, notes, options.json)
     return 0
+
+
+def _write_cases(options: argparse.Namespace, text: str) -> None:
+    """Write the measurements as cases of the design as it was before the fit."""
+    import json
+    from pathlib import Path
+
+    design, name, file = opened(options).design, Path(options.measured).name, Path(options.cases)
+    stated = options.design
+    if Path(stated).exists():
+        stated = os.path.relpath(Path(stated).resolve(), file.resolve().parent)
+    cases = measured_cases(design, text, options.tool, name, stated, options.group)
+    document = {"format": FORMAT, "version": 1, "cases": cases}
+    atomic.write(file, (json.dumps(document, indent=1) + "\n").encode())
+    print_written(options.cases, (), options.json)
 
 
 def _values(found: Fitted) -> dict[str, str | float]:

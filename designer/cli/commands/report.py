@@ -11,9 +11,6 @@ from designer.cli.output import print_findings, print_written, progress_bar, sho
 from designer.errors import DesignerError, ReportError
 from designer.interchange.native.envelope import written_by
 from designer.interchange.templates import open_any
-from designer.report.assembly import Given, compose_report
-from designer.report.settings import load_settings
-from designer.report.writing import REPORTS, rendered
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +33,11 @@ def run(options: argparse.Namespace) -> int:
     """Write a report."""
     import datetime
     from pathlib import Path
+
+    # help does not wait for what writes reports
+    from designer.report.assembly import Given, compose_report
+    from designer.report.settings import load_settings
+    from designer.report.writing import REPORTS, rendered
 
     suffix = Path(options.output).suffix.lower()
     if suffix not in REPORTS:

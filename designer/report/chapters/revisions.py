@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from designer.decisions.comparing import change_text
+from designer.present.answer import figure_text
 from designer.report.chapter import ChapterKind, metric_title, muted, strong, text
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, written_date
 from designer.report.tables.revisions import MOST, Since, moved, why
-from designer.report.wording import counted, quantity
+from designer.report.wording import NBSP, counted
 from designer.workload.metrics import times_better
 
 _R = Align.RIGHT
@@ -78,8 +79,8 @@ def _changes(since: Since) -> list[Block]:
                     (
                         strong(titles.get(m.workload, m.workload)),
                         muted(metric_title(m.name)),
-                        text(quantity(m.before, m.unit)),
-                        text(quantity(m.after, m.unit)),
+                        text(figure_text(m.name, m.before, m.unit).replace(" ", NBSP)),
+                        text(figure_text(m.name, m.after, m.unit).replace(" ", NBSP)),
                         text(change_text(m), "ok" if better > 1 else "alarm" if better < 1 else ""),
                         text(why(m)),
                     )

@@ -82,3 +82,46 @@ def test_outputs_that_fit_nothing_are_named(tmp_path: Path, capsys: pytest.Captu
     file.write_text(products + f"=== designer: nccl-tests\n{NCCL}=== end\n")
     assert run(command) == 0
     assert "not fitted: products" in capsys.readouterr().out
+
+
+def test_the_file_is_given_back_as_measurements(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was fitted is met: the copy within 1 %, one request of 4 KiB in 250 us as 16.4 MB/s; products are kept."""
+    data = tmp_path / "data"
+    data.write_bytes(b"0")
+    one = {"jobs": [{"job options": {"bs": "4k", "iodepth": "1"}, "read": {"bw_bytes": 16_400_000}}]}
+    file = measured(tmp_path, {"nvbandwidth": NVBANDWIDTH, "all_reduce_perf": NCCL}, GPUS="8")
+    with file.open("a") as more:
+        more.write(f"=== designer: fio\n{json.dumps(one)}\n=== end\n")
+        more.write("=== designer: products\n4096 4096 4096 bf16 2e-4\n=== end\n")
+    fitted, cases = tmp_path / "fitted.design.json", tmp_path / "cases.json"
+    options = ["--tool", "measured", "-o", str(fitted), "--cases", str(cases)]
+    assert run(["calibrate", "hgx-h100-8", str(file), *options]) == 0
+    kept = json.loads(cases.read_text())
+    assert [each["workload"]["kind"] for each in kept["cases"]] == [
+        "transfer",
+        "collective",
+        "collective",
+        "transfer",
+        "product",
+    ]
+    assert "measured on" in kept["cases"][0]["source"]
+    kept["cases"] = [{**each, "design": fitted.name} for each in kept["cases"]]
+    cases.write_text(json.dumps(kept))
+    capsys.readouterr()
+    assert run(["validate", str(cases), "--json"]) == 0
+    errors = [each["error"] for each in json.loads(capsys.readouterr().out)["cases"]]
+    assert errors[0] < 0.01
+    assert errors[3] < 0.03
+    assert max(errors) < 0.3
+
+
+def test_cases_of_one_tool_name_the_template(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output, cases = tmp_path / "all_reduce.txt", tmp_path / "cases.json"
+    output.write_text(NCCL)
+    command = ["calibrate", "hgx-h100-8", str(output), "-o", str(tmp_path / "o.design.json"), "--cases", str(cases)]
+    assert run([*command, "--tool", "nccl-tests"]) == 0
+    first = json.loads(cases.read_text())["cases"][0]
+    assert (first["design"], first["metric"], first["value"]) == ("hgx-h100-8", "bus_bandwidth", 293.6e9)
+    capsys.readouterr()
+    assert run([*command, "--tool", "serving"]) == 2
+    assert "serving gives no case" in capsys.readouterr().err

@@ -11,7 +11,7 @@ import pytest
 import designer
 from designer.cli.main import run
 from designer.decisions.comparing import compare
-from designer.design.document import Design, with_changes
+from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.report.assembly import Given, compose_report
 from designer.report.renderers.markdown import to_markdown
 from designer.report.settings import Chosen, Settings
@@ -42,6 +42,16 @@ def test_a_figure_that_moved_names_its_edit_and_what_limits_it() -> None:
     (row,) = (r for r in rows if r[0] == "figure" and r[4] == "all-reduce: bus_bandwidth")
     assert row[5:7] == (bandwidth.before, bandwidth.after)
     assert str(row[8]).startswith("links −")
+
+
+def test_shares_are_stated_in_per_cent() -> None:
+    """A share of .164 reads 16.4 %, as in the answer."""
+    training = WorkloadSpec(id="t", kind="training", settings={"model": "resnet-50", "group": "gpus"})
+    before, after = (with_changes(each, workloads=[training]) for each in (_before(), _after()))
+    settings = Settings(chosen=Chosen(chapters=("revisions",)))
+    page = to_markdown(compose_report([after], settings, previous=Given(before, "a.json"), date=DAY))
+    (row,) = (line for line in page.splitlines() if line.startswith("| **t** | MFU |"))
+    assert all(cell.strip().endswith("%") for cell in row.split("|")[3:5])
 
 
 def test_the_report_has_recorded_revisions_and_this_one() -> None:
