@@ -162,6 +162,15 @@ def test_parameters_by_hand() -> None:
     assert dense(gated=False).parameters == 2 * (layer - 64 * 256) + 2 * 1000 * 64 + 64
 
 
+def test_flux_has_the_parameters_that_are_published() -> None:
+    """By hand, h = 3072: double blocks 36 h^2 + 30 h + 512, single 15 h^2 + 11 h + 256; inputs 256, 768, 4096, 64."""
+    h = 3072
+    blocks = 19 * (36 * h * h + 30 * h + 512) + 38 * (15 * h * h + 11 * h + 256)
+    vectors = (256 + 768) * h + 2 * (h * h + 2 * h)
+    ends = (4096 + 64 + 2) * h + 64 * h + 64 + 2 * (h * h + h)
+    assert model("flux-1-schnell").parameters == blocks + vectors + ends == 11_891_178_560
+
+
 @pytest.mark.parametrize(
     ("changes", "word"),
     [

@@ -83,6 +83,7 @@ def local_parameters(shape: TransformerNumbers, layout: Layout) -> tuple[float, 
             count * shape.attention_parameters
             + dense_layers * shape.dense_parameters
             + share * shape.moe_common_parameters
+            + shape.extra_parameters * count / shape.layers
         )
         routed = share * shape.experts * shape.expert_parameters / layout.expert
         return (common + other) / layout.tensor, routed / layout.tensor

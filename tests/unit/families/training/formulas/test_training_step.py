@@ -368,7 +368,7 @@ def test_gradients_in_buckets_and_weights_gathered_first_by_hand() -> None:
 
 
 def test_what_a_step_may_take_instead_widens_its_band_in_squares() -> None:
-    """By hand: ln 1.2 .1823 and ln 1.3 .2624 make .3195, or 1.376; ln .9 -.1054 and ln .8 -.2231 make -.2468, or .781."""
+    """By hand: ln 1.2 .1823 and ln 1.3 .2624 make .3195 or 1.376; ln .9 -.1054 and ln .8 -.2231 make -.2468 or .781."""
     before = dataclasses.replace(step(), step_time=Seconds(1.0), low=Seconds(0.9), high=Seconds(1.2))
     after = widen_step(before, [1.3, 0.8])
     assert (after.low, after.step_time, after.high) == pytest.approx((0.7813, 1.0, 1.3764), abs=1e-4)
@@ -391,3 +391,20 @@ def test_tensor_parallel_traffic_hides_since_2023() -> None:
         for release in ("2023-04", "2023-05")
     ]
     assert times[0] / times[1] == pytest.approx(1 / 0.30)
+
+
+def test_flux_computes_57_layers_and_keeps_all_parameters() -> None:
+    """By hand: 6 x 57 x (12 x 3072^2 + attention of 512 tokens) x 512; 11.89 G weights in two bytes are 23.8 GB."""
+    found = estimate_step(
+        model("flux-1-schnell"),
+        BF16,
+        Layout(),
+        1,
+        PARTS["H100"],
+        PERFECT,
+        software("transformer-engine"),
+        sequence=512,
+        must_fit=False,
+    )
+    assert found.model_flop == pytest.approx(6 * 57 * (12 * 3072**2 + 2 * 512 * 3072) * 512, rel=0.001)
+    assert found.memory.weights == pytest.approx(2 * 11_891_178_560, rel=0.001)
