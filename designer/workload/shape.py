@@ -302,6 +302,8 @@ class ConvolutionalShape:
         Shape of an input sample, for people: ``3x224x224``.
     spatial
         Share of the arithmetic in convolutions of 3x3 and stride 1; that of ResNet-50 where it was not counted [1].
+    fetched
+        Bytes of a sample that lie spread over all servers, as features of a graph do [B].
     """
 
     name: str
@@ -311,8 +313,13 @@ class ConvolutionalShape:
     activations: int
     sample: str = ""
     spatial: Ratio = RESNET_50_SPATIAL
+    fetched: int = 0
 
     def __post_init__(self) -> None:
+        if self.fetched < 0:
+            raise CatalogError(
+                f"fetched is {self.fetched}", place=f"model {self.name}", remedy="give bytes of a sample, or 0"
+            )
         if not 0 <= self.spatial <= 1:
             raise CatalogError(
                 f"spatial is {self.spatial}", place=f"model {self.name}", remedy="give a share from 0 to 1"

@@ -408,3 +408,24 @@ def test_flux_computes_57_layers_and_keeps_all_parameters() -> None:
     )
     assert found.model_flop == pytest.approx(6 * 57 * (12 * 3072**2 + 2 * 512 * 3072) * 512, rel=0.001)
     assert found.memory.weights == pytest.approx(2 * 11_891_178_560, rel=0.001)
+
+
+class _Far(NoCommunication):
+    """Ranks of two servers with 1e10 B/s each; nothing but all-to-alls takes time."""
+
+    def time(self, kind: Kind, group: RankGroup, size: Bytes) -> Seconds:
+        return Seconds(size / 1e10 if kind is Kind.ALL_TO_ALL else 0.0)
+
+    def servers(self, group: RankGroup) -> int:
+        return 2
+
+
+def test_half_of_the_features_of_another_server_shows() -> None:
+    """By hand: 2048 seeds of 915 nodes of 1024 bytes are 1.919 GB, 191.9 ms at 1e10 B/s, half of it behind the batch
+    before, which computes for longer; on one server nothing is fetched from another.
+    """
+    asked = model("rgat"), precision("fp16"), Layout(data=16), 16 * 2048, PARTS["H100"]
+    far, near = (estimate_step(*asked, links, software("fused"), must_fit=False) for links in (_Far(), PERFECT))
+    assert near.compute > 0.5 * 0.1919
+    assert far.data_communication == pytest.approx(0.5 * 2048 * 915 * 1024 / 1e10)
+    assert near.data_communication == 0.0
