@@ -19,6 +19,8 @@ from designer.workload.program.tasks import Product
 
 #: the estimate that its time rests on
 ESTIMATE = "product"
+#: number formats that no kernel of the tables multiplies
+_NEVER_MEASURED = ("tf32", "fp32")
 
 
 def price(prices: Prices, task: Product, place: str) -> Cost:
@@ -32,10 +34,12 @@ def price(prices: Prices, task: Product, place: str) -> Cost:
     network = prices.network
     parts = resolve(network, task.where, place)
     device, findings = device_of(network, parts, place)
-    found = single_product(
-        task.rows, task.columns, task.inner, number_format(task.precision), with_kernels(device, "vllm")
-    )
-    spread = (MEASURED if kernels_of(device.architecture)[1] or device.table is not None else UNMEASURED).value
+    how = number_format(task.precision)
+    found = single_product(task.rows, task.columns, task.inner, how, with_kernels(device, "vllm"))
+    known = (kernels_of(device.architecture)[1] or device.table is not None) and how.name not in _NEVER_MEASURED
+    spread = (MEASURED if known else UNMEASURED).value
+    # no kernel passes the peak rate
+    least = 2.0 * task.rows * task.columns * task.inner / device.flops[device.runs_as(how)]
     here, n = network.net.path(int(parts[0])), len(parts)
     roofline = Roofline(
         (
@@ -54,7 +58,7 @@ def price(prices: Prices, task: Product, place: str) -> Cost:
         np.ones(n),
         np.zeros(n),
         prices.table.engines(parts.tolist()),
-        math.exp(-spread),
+        min(1.0, max(math.exp(-spread), least / found.seconds)),
         math.exp(spread),
         ESTIMATE,
         "s",

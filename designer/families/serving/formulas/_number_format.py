@@ -50,7 +50,8 @@ def _blocks(value: float, low: float, high: float) -> Constant:
 
 FORMATS: Final = MappingProxyType(
     {
-        "fp32": NumberFormat("fp32", _stored_size(4.0), ("tf32", "fp32")),
+        "fp32": NumberFormat("fp32", _stored_size(4.0), ("fp32",)),
+        "tf32": NumberFormat("tf32", _stored_size(4.0), ("tf32", "fp32")),
         "bf16": NumberFormat("bf16", _stored_size(2.0), ("bf16", "fp16", "tf32", "fp32")),
         "fp16": NumberFormat("fp16", _stored_size(2.0), ("fp16", "bf16", "tf32", "fp32")),
         "fp8": NumberFormat("fp8", _stored_size(1.0), ("fp8", "bf16", "fp16", "fp32")),

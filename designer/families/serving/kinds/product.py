@@ -36,7 +36,14 @@ WORKLOAD = WorkloadKind(
         Setting("m", "Rows", "count", 8192, help="of the values that come in, and of the result"),
         Setting("n", "Columns", "count", 8192, help="of the weights, and of the result"),
         Setting("k", "Inner length", "count", 8192, help="what is summed over"),
-        Setting("precision", "Precision", "choice", "bf16", choices=("bf16", "fp16", "fp8", "int8", "fp32")),
+        Setting(
+            "precision",
+            "Precision",
+            "choice",
+            "bf16",
+            choices=("bf16", "fp16", "fp8", "int8", "nvfp4", "tf32", "fp32"),
+            help="fp32: outside tensor cores; tf32, nvfp4: fp32 and 16 bit where a part has no such units",
+        ),
         Setting("group", "Accelerators", "selector", "gpus"),
     ),
 )

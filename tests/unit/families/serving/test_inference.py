@@ -244,6 +244,33 @@ def test_a_large_product_by_hand() -> None:
     assert found.binding[0].what == "compute"
 
 
+def test_a_product_in_tf32_by_hand() -> None:
+    """H100, 8192 x 8192 x 8192: as in 16 bit, at 494.5 TFLOP/s 2.644 ms, and 2.65 ms with the kernel: 415 TFLOP/s.
+
+    In fp32, outside tensor cores, it takes 67 TFLOP/s at the most; V100 runs tf32 as fp32.
+    """
+    tf32 = products_asked("hgx-h100-8", m=8192, n=8192, k=8192, precision="tf32").metrics["product_rate"]
+    assert tf32.value == pytest.approx(415e12, rel=0.005)
+    assert tf32.high == pytest.approx(494.5e12)
+    fp32 = products_asked("hgx-h100-8", m=8192, n=8192, k=8192, precision="fp32").metrics["product_rate"]
+    assert fp32.value < fp32.high <= 67e12 * 1.001
+    old = [products_asked("dgx1-v100", precision=one).metrics["product_time"].value for one in ("tf32", "fp32")]
+    assert old[0] == old[1]
+
+
+def test_a_product_in_nvfp4_is_what_was_measured_or_runs_in_16_bit() -> None:
+    """B200 has kernels of its own, below 9 PFLOP/s even at the end of the band; H100 multiplies in 16 bit."""
+    table = kernel_table("gpu/nvidia/b200", "Blackwell", 8e12, "vllm")
+    assert table is not None
+    measured, at = table.products["nvfp4"].at(4096, 4096, 4096)
+    assert at == (4096, 4096, 4096)
+    found = products_asked("dgx-b200", m=4096, n=4096, k=4096, precision="nvfp4").metrics
+    assert found["product_time"].value == pytest.approx(measured, rel=1e-6)
+    assert found["product_rate"].high <= 9e15 * 1.001
+    wide = [products_asked("hgx-h100-8", precision=one).metrics["product_rate"].value for one in ("nvfp4", "bf16")]
+    assert wide[0] == pytest.approx(wide[1], rel=0.2)
+
+
 def test_one_row_waits_for_the_weights_by_hand() -> None:
     """8192 x 8192 weights of 2 B at .857 of 3.35 TB/s: 46.8 us, and 3.7 us of the kernel; measured are 48.6 us."""
     law = single_product(1, 8192, 8192, number_format("bf16"), H100).seconds
