@@ -1,8 +1,7 @@
 """NET011: fast NFS storage through a single connection.
 
 What it checks
-    Storage with the protocol NFS and one connection (attribute `nconnect`) whose ports carry more than a client
-    gets from it.
+    Storage with the protocol NFS and one connection (`nconnect`) whose ports carry more than a client gets from it.
 Why it matters
     One mount is one TCP connection, and one connection ends at one and a half to two GB/s whatever the port.
 How to fix
@@ -18,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from designer.findings import Severity
+from designer.formulas.storage.client_rate import client_of, connection_rates
 from designer.rules.context import Context
 from designer.rules.rule import Offence, Rule
 from designer.sources import Constant, Status
@@ -31,9 +31,10 @@ def check(context: Context) -> Iterator[Offence]:
     net, fabric = context.network.net, context.fabric
     for store in context.network.parts_of_kind("storage").tolist():
         part = net.part(store)
-        one = context.number(part, "client_read_bandwidth")
-        if "nfs" not in context.text(part, "protocol") or context.text(part, "nconnect") != "1" or one is None:
+        protocol = context.text(part, "protocol")
+        if "nfs" not in protocol or context.text(part, "nconnect") != "1":
             continue
+        one = context.number(part, "client_read_bandwidth") or connection_rates(client_of(protocol))[0].value
         span = range(int(fabric.uplink_start[store]), int(fabric.uplink_start[store + 1]))
         ports = sum(float(context.network.rate[int(fabric.out[u]) >> 1]) for u in span)
         if one < ports * SHARE.value:

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from designer.engine.network import build_network
+from designer.families.training.checkpoints import saved
 from designer.formulas.scoring import Scored, band_score, group_medians, macro_mean
-from tests.validation.storage.newer import left_out, rows, scored, without_servers
+from designer.interchange.changes import apply_changes
+from tests.validation.storage.newer import drawn, left_out, rows, scored, without_servers
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +50,21 @@ def test_submitters_left_out_lie_in_their_bands(points: Sequence[Scored]) -> Non
     assert max(errors, key=lambda name: errors[name]).endswith("FarmGPU/write")
     # what is replaced comes back
     assert [point.predicted for point in points] == [scored(row).predicted for row in rows()]
+
+
+def test_servers_take_no_more_from_a_thousand_hosts_than_from_eight() -> None:
+    """Four servers of 100 GB/s: 0.93 x 400 / 1.25 for 8+2 that clients place, / 3 for copies; one host its NIC."""
+    for redundancy, rate in (("8+2", 0.93 * 400 / 1.25), ("3 copies", 0.93 * 400 / 3)):
+        found = {hosts: written_by(hosts, redundancy) for hosts in (1, 8, 1000)}
+        assert found[1] < 0.9 * 50
+        assert [found[8], found[1000]] == pytest.approx([rate, rate])
+
+
+def written_by(hosts: int, redundancy: str) -> float:
+    """What so many hosts on 400 Gb/s write to a system whose clients place the parts [GB/s]."""
+    changes = {"parts": {"store": {"redundancy": redundancy}}}
+    design = apply_changes(drawn("k3000", hosts, 0), changes, "t")
+    return float(saved(build_network(design), "memory", "store", "w").rate.sum()) / 1e9
 
 
 def test_bands_hold_where_only_ports_are_drawn(points: Sequence[Scored]) -> None:
