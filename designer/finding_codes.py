@@ -166,6 +166,7 @@ LAYOUT-RANK            info           A place in the ranking of layouts
 LINK-DEGRADED          warning        A part is connected more slowly than its twin
 MIG-BESIDE             warning        Migrations slow down another workload
 MIG-BY-HAND            info           Machines with virtual GPUs move one at a time
+MIG-DEVICE-STATE       warning        State of devices takes longer than the pause that is aimed at
 MIG-DIRTY              warning        Memory is written faster than it is copied
 MIG-DISTANCE           error          The hosts are too far apart for a migration
 MIG-FRAMEBUFFER        info           The used frame buffer is not known

@@ -20,13 +20,14 @@ from designer.engine.results import ChannelLoads, Curve, Flow, WorkloadResult
 from designer.families.machines.formulas import Verdict
 from designer.families.machines.formulas.evacuation_bound import SOURCES as SCHEDULE_SOURCES
 from designer.families.machines.formulas.evacuation_bound import EvacuationVm, evacuation_bound
+from designer.families.machines.formulas.kvm_bandwidth import Monitor
 from designer.families.machines.formulas.vgpu_stun import VgpuLoad, vgpu_stun
 from designer.families.machines.formulas.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.families.machines.formulas.vmotion_streams import vmotion_streams
+from designer.families.machines.migration_model import MigrationModel
 from designer.families.machines.migration_plan import COLD_TIME, CURVES_LIMIT, Moved
 from designer.families.machines.migrations import Drain, framebuffers, generation_of, stun_limit
 from designer.families.machines.moves import Moves, moves_of, neighbours
-from designer.families.machines.operations import Conditions
 from designer.families.machines.planner import departures
 from designer.families.machines.tables import (
     alternatives_table,
@@ -186,7 +187,7 @@ def findings(moves: Moves, *, named: bool) -> Iterator[Finding]:
         severity = Severity.ERROR if named or staying.failed else Severity.WARNING
         yield Finding("MIG-STAYS", severity, f"{vm.label} cannot move: {staying.reason}", (vm.id,), staying.remedy)
     for moved in moves.moved:
-        yield from _of_machine(moved, conditions)
+        yield from _of_machine(moved, plan.model)
     fallback = {
         host.path: host.migration_nics[0].path
         for moved in moves.moved
@@ -221,9 +222,10 @@ def findings(moves: Moves, *, named: bool) -> Iterator[Finding]:
             yield Finding("MIG-BESIDE", Severity.WARNING, text, (each.id,), "give migrations a network of their own")
 
 
-def _of_machine(moved: Moved, conditions: Conditions) -> Iterator[Finding]:
+def _of_machine(moved: Moved, model: MigrationModel) -> Iterator[Finding]:
     if moved.migration is None:
         return
+    conditions = model.conditions
     vm, migration = moved.going.placed.vm, moved.migration
     dirty = dirtying_of(vm).rate if conditions.dirty_rate is None else conditions.dirty_rate
     if dirty > moved.rate > 0:
@@ -235,6 +237,15 @@ def _of_machine(moved: Moved, conditions: Conditions) -> Iterator[Finding]:
     elif migration.verdict is Verdict.SLOWED:
         text = f"{vm.label} is slowed down while it moves: it loses {migration.slowdown:.0%} of its writing"
         yield Finding("MIG-SLOWED", Severity.WARNING, text, (vm.id,), "a faster network, or move it when it is calm")
+    device, limit = migration.device, conditions.kvm.downtime_limit
+    if device is not None and moved.going.release == KVM and migration.stun is not None:
+        qemu = conditions.kvm.sender.monitor is Monitor.QEMU and model.routed
+        if qemu and migration.stun.value > limit:
+            text = (
+                f"{vm.label}: state of its devices takes {format_quantity(migration.stun.value, 'duration')}, and "
+                f"QEMU, which counts it, does not stop the guest for more than {format_quantity(limit, 'duration')}"
+            )
+            yield Finding("MIG-DEVICE-STATE", Severity.WARNING, text, (vm.id,), "allow a longer pause: downtime_limit")
     unknown = bool(framebuffers(moved.going.placed)) and all(
         device.memory_used is None for device in vm.devices if "vgpu" in device.kind or device.kind == "device_group"
     )

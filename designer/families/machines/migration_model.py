@@ -152,8 +152,11 @@ class MigrationModel:
         return None
 
     def fill_unknown(self, going: Going) -> bool:
-        """True if the design does not say how much of the memory of a KVM guest is not zero."""
-        return going.release == KVM and not going.cold and filled_of(going.placed.vm) is None
+        """True if nothing says how much of the memory of a KVM guest is not zero, and the sender leaves zeros out."""
+        sender = self.conditions.kvm.sender
+        if going.release != KVM or going.cold or sender.sends_all:
+            return False
+        return sender.monitor is not Monitor.QEMU or filled_of(going.placed.vm) is None
 
     def scan_of(self, going: Going) -> Estimate:
         """Memory of a KVM guest searched for zero pages per second [B/s]."""

@@ -15,7 +15,6 @@ from designer.families.machines.formulas.kvm_bandwidth import (
     KvmBandwidth,
     Monitor,
     Transport,
-    ZeroPages,
     kvm_bandwidth,
     pinning_time,
 )
@@ -338,7 +337,11 @@ def kvm_estimate(
         )
     migration = _with_guest(done, done, setup, resume)
     if pause is not None:
-        migration = _with_device(migration, pause, link)
+        own = math.inf if transport is not Transport.FILE else link
+        migration = _with_device(migration, pause, link, own)
+        if settings.post_copy and not done.converged:
+            reason = "a machine with assigned devices is not post-copied, and it dirties memory as fast as it is sent"
+            migration = replace(migration, reason=reason)
     if not done.converged or transport is Transport.HANDED_OVER:
         return migration
     sending = done.transferred.value / moved.link_rate.value + devices.value
@@ -349,11 +352,12 @@ def kvm_estimate(
 def _sent_memory(placed: Placed, settings: KvmSettings, filled: float) -> Bytes | Estimate:
     """Memory of a machine that is sent once at least [B]; `filled` is the share where the design does not say."""
     memory, sent, monitor = memory_of(placed.vm), filled_of(placed.vm), settings.sender.monitor
-    if settings.sender.zero_pages is ZeroPages.NONE or monitor is Monitor.CLOUD_HYPERVISOR:
+    if settings.sender.sends_all:
         return memory
     if monitor is not Monitor.QEMU:
         # nothing says that they leave zero pages out
-        return Estimate(memory, sent or memory * FILLED_SHARE.low, memory, "B", (FILLED_SHARE.source,))
+        least = sent or memory * FILLED_SHARE.low
+        return Estimate(max(least, memory * filled), least, memory, "B", (FILLED_SHARE.source,))
     if sent is not None:
         return sent
     return Estimate(memory * filled, memory * min(filled, FILLED_SHARE.low), memory, "B", (FILLED_SHARE.source,))
@@ -364,12 +368,18 @@ def _dirty_limit(placed: Placed, settings: KvmSettings) -> BytesPerSecond | None
     return None if settings.dirty_limit is None else BytesPerSecond(settings.dirty_limit * placed.vm.vcpus)
 
 
-def _with_device(migration: MigrationEstimate, pause: VfioPause, link: float) -> MigrationEstimate:
-    """The migration with the state of its devices, sent at `link` at most [B/s]; what drivers give early goes first."""
+def _with_device(migration: MigrationEstimate, pause: VfioPause, link: float, own: float) -> MigrationEstimate:
+    """The migration with the state of its devices; what drivers give early goes first.
+
+    Parameters
+    ----------
+    link, own
+        The rate it is sent at most, and what the drawing does not know of that [B/s].
+    """
     time, rate = pause.pause, min(link, pause.rate)
     spread = (time.low / time.value, time.high / time.value)
     start = max(0.0, time.value - pause.stopped / rate)
-    device = DeviceState(pause.precopied, pause.stopped, start, pause.rate, pause.limited_by, spread)
+    device = DeviceState(pause.precopied, pause.stopped, start, min(pause.rate, own), pause.limited_by, spread)
     early = pause.precopied / rate
     moved = Estimate.exact(pause.precopied + pause.stopped, "B")
     return replace(

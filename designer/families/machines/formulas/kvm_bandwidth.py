@@ -282,6 +282,11 @@ class Sender:
         return self
 
     @property
+    def sends_all(self) -> bool:
+        """True if pages of zeros are sent like others."""
+        return self.zero_pages is ZeroPages.NONE or self.monitor is Monitor.CLOUD_HYPERVISOR
+
+    @property
     def measured(self) -> bool:
         """True if monitor, transport and compression were measured together, or their own constants are as wide."""
         wide = self.monitor in (Monitor.XEN, Monitor.HYPER_V) and not self.transport.rdma

@@ -56,7 +56,7 @@ HANDED_OVER_SOURCES: Final = ("same-host-migration", "migration-calibration", "m
 
 #: of the memory of a guest, where nobody says how much of it is not zero
 FILLED_SHARE: Final = Constant(
-    1.0, 0.3, 1.0, "migration-assumed", Status.ASSUMED, note="a guest may never have written most of its memory"
+    1.0, 0.09, 1.0, "migration-assumed", Status.ASSUMED, note="one that was idle had written 8.6 % of 4 GB (QEMU, 2015)"
 )
 
 
