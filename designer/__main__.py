@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
+from typing import Final
+
+#: what names a display or what draws without one, on Linux
+_DISPLAYS: Final = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -67,6 +72,9 @@ def _window(files: list[str]) -> int:
 
     if "-h" in files or "--help" in files:
         return window_help()
+    if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in _DISPLAYS):
+        # Qt would end the process without a word of what to do
+        return fail("there is no display for the window — set DISPLAY, or use the commands of designer --help")
     try:
         from designer.gui.app import run as open_window
     except ImportError as error:

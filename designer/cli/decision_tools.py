@@ -97,7 +97,7 @@ class DecisionTools:
         imported = read_bytes(text.encode("utf-8", "replace"), format or None, "pasted text")
         design = imported.design
         stated = summarize(design, save_as or design.name)
-        page = page_of_import(design, stated["parts"], stated["links"], imported.findings, "pasted text", save_as)
+        page = page_of_import(design, stated["parts"], imported.findings, "pasted text", save_as)
         answer = answer_of(page, full, lambda: {**stated, "findings": [str(f.text) for f in imported.findings]})
         return {**answer, "written": self._save(design, save_as, dry_run)}
 

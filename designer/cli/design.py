@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from designer.cli.output import print_problem
-from designer.errors import raised_in
+from designer.errors import DesignerError, FormatError, raised_in
 
 if TYPE_CHECKING:
     from designer.design.document import Design
@@ -94,7 +94,10 @@ def opened_as(name: str, options: argparse.Namespace) -> Loaded:
     """
     from designer.interchange.templates import open_any
 
-    loaded = open_any(name)
+    try:
+        loaded = open_any(name)
+    except FormatError as error:
+        raise _foreign(name) or error from None
     overrides: Sequence[str] = options.overrides
     files: Sequence[str] = options.workload_files
     if not overrides and not files:
@@ -112,3 +115,15 @@ def opened_as(name: str, options: argparse.Namespace) -> Loaded:
     with raised_in(file=name):
         after = demand_sound(design)
     return loaded._replace(design=design, findings=[*(f for f in loaded.findings if f not in before), *after])
+
+
+def _foreign(name: str) -> FormatError | None:
+    """What to do with a file of another tool; None where no importer reads it."""
+    from designer.interchange.importing import read_any
+
+    try:
+        read_any(name)
+    except DesignerError:
+        return None
+    remedy = f"import it: designer import {name} -o machine.design.json"
+    return FormatError("this is the file of another tool, not a design", file=name, remedy=remedy)

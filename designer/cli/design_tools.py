@@ -419,7 +419,9 @@ def _with_workloads(design: Design, given: Sequence[Mapping[str, Any]]) -> Desig
             spec = WorkloadSpec.model_validate(dict(raw))
         except ValidationError as error:
             text = str(error.errors()[0]["msg"])
-            raise FormatError(text, place=f"workloads[{k}]", remedy="id, kind and settings") from None
+            raise FormatError(
+                text, place=f"workloads[{k}]", remedy='write {"id": …, "kind": …, "settings": {…}}'
+            ) from None
         design = AddWorkloads((spec,)).apply(design)
     return design
 

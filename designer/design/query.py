@@ -6,13 +6,15 @@ Answers about one block are indexed once and kept as long as the block lives.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from designer.design.document import Block, Design, Group, Link, Part
+from designer.design.document import Block, Design, Group, Link, Part, Wiring
 from designer.design.elaborate import elaborate
 from designer.memo import Memo
+
+L = TypeVar("L")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +103,16 @@ def neighbours(block: Block, path: str) -> tuple[str, ...]:
 
 def count_kinds(block: Block) -> Counter[str]:
     """How many parts of each kind there are after elaboration."""
-    total = Counter(part.kind for part in block.parts.values())
+    return count_parts_by(block, lambda part: part.kind)
+
+
+def count_parts_by(block: Block, label: Callable[[Part], L]) -> Counter[L]:
+    """How many parts with each label there are after elaboration."""
+    total = Counter(label(part) for part in block.parts.values())
     for group in block.groups.values():
         for inner, times in _blocks(group):
-            for kind, n in count_kinds(inner).items():
-                total[kind] += n * times
+            for found, n in count_parts_by(inner, label).items():
+                total[found] += n * times
     return total
 
 
@@ -117,17 +124,22 @@ def count_links(block: Block) -> Counter[str]:
     DocumentError
         If a wiring cannot be joined.
     """
-    total: Counter[str] = Counter()
+    return count_links_by(block, lambda link: link.kind)
+
+
+def count_links_by(block: Block, label: Callable[[Link | Wiring], L]) -> Counter[L]:
+    """How many links with each label there are, as `count_links` counts them."""
+    total: Counter[L] = Counter()
     for link in block.links.values():
-        total[link.kind] += link.count
+        total[label(link)] += link.count
     if block.wirings:
         for wiring_id, start, stop in elaborate(block).wirings:
             wiring = block.wirings[wiring_id]
-            total[wiring.kind] += (stop - start) * wiring.count
+            total[label(wiring)] += (stop - start) * wiring.count
     for group in block.groups.values():
         for inner, times in _blocks(group):
-            for kind, n in count_links(inner).items():
-                total[kind] += n * times
+            for found, n in count_links_by(inner, label).items():
+                total[found] += n * times
     return total
 
 

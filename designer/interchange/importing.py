@@ -114,7 +114,11 @@ _TEXTS: Final = (
     (r"==\(\s*\d+X\s|^(?:CA|Switch): .*:$", "the output of iblinkinfo", ""),
     (r"^(?:SwitchName|BlockName|BlockSizes)=", "a Slurm topology", ""),
     (r"^[ \t]*(?:strict\s+)?(?:di)?graph\b[^{]{0,200}\{", "a Graphviz graph", ""),
-    (r"\"(?:model_type|num_hidden_layers|n_layer)\"\s*:", "the config.json of a model", "use it in a workload"),
+    (
+        r"\"(?:model_type|num_hidden_layers|n_layer)\"\s*:",
+        "the config.json of a model",
+        "use it as a model: designer size DESIGN --with model=config.json",
+    ),
     (r"^switches\s*:|^blocks\s*:", "a cluster model of topograph", ""),
     (r"NCCL INFO (?:Bootstrap|Channel|Trees|NET/|comm)", "a log of NCCL", "import what NCCL_TOPO_DUMP_FILE writes"),
 )

@@ -31,6 +31,7 @@ SOURCE: Final = "given"
 #: what of a group has a path of its own; the path of the group alone is its number of members
 _GROUP_FIELDS: Final = ("replicas", "naming", "name", "note")
 _REMEDY: Final = "write PATH=VALUE, such as gpu0.power_per_part=400 W, policy.gpudirect=false or workloads.h2d.to=gpu0"
+_WORKLOAD_FORM: Final = 'write {"id": …, "kind": …, "settings": {…}}'
 #: larger files of workloads are refused [B]
 _LARGEST: Final = 4_000_000
 
@@ -183,6 +184,15 @@ def _read(path: Path) -> list[Any]:
     return cast("list[Any]", content) if isinstance(content, list) else [content]
 
 
+def _problem_text(error: ValidationError) -> str:
+    """The first problem of a workload, with the key it is about."""
+    first = error.errors()[0]
+    key = ".".join(str(step) for step in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"{key!r} is not a key of a workload"
+    return f"{key}: {first['msg']}" if key else str(first["msg"])
+
+
 def _spec(raw: Any, path: Path) -> WorkloadSpec:
     if isinstance(raw, dict):
         entry = cast("dict[str, Any]", raw)
@@ -190,5 +200,5 @@ def _spec(raw: Any, path: Path) -> WorkloadSpec:
     try:
         return WorkloadSpec.model_validate(raw)
     except (ValidationError, RecursionError) as error:
-        text = str(error.errors()[0]["msg"]) if isinstance(error, ValidationError) else "it is too deep"
-        raise FormatError(text, file=shown(path), place="the workload", remedy="id, kind and settings") from None
+        text = _problem_text(error) if isinstance(error, ValidationError) else "it is too deep"
+        raise FormatError(text, file=shown(path), place="the workload", remedy=_WORKLOAD_FORM) from None

@@ -11,6 +11,7 @@ from designer.design.naming import part_title
 from designer.present import numbers
 from designer.present.blocks import Change, Column, Page, State, Table, Tone
 from designer.present.words import continued, opened
+from designer.units import write
 
 if TYPE_CHECKING:
     from designer.decisions.acceptance_causes import Cause
@@ -94,4 +95,4 @@ def _subject_text(row: Expected, design: Design) -> str:
     parts = row.trial.parts
     first = part_title(design, parts[0]) if parts else ""
     about = first if len(parts) < 2 else f"{first} … {part_title(design, parts[-1])}"
-    return f"{about}, {numbers.shown(row.trial.size, 'B', exact=True)}" if row.trial.size else about
+    return f"{about}, {write(row.trial.size, 'size')}" if row.trial.size else about

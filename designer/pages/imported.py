@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from designer.design.document import Design
 from designer.design.naming import in_names, several
 from designer.findings import Finding, Severity
+from designer.pages.summary import contents_table
 from designer.present import numbers
-from designer.present.blocks import Change, Column, Page, State, Table, Tone
-from designer.present.words import continued, link_words, part_kind_words, plain, sentence
+from designer.present.blocks import Change, Page, State, Tone
+from designer.present.words import continued, part_kind_words, plain, sentence
 
 #: kinds of parts in the headline, and notes in full
 _KINDS, _NOTES = 4, 3
@@ -18,7 +19,6 @@ _KINDS, _NOTES = 4, 3
 def page_of_import(
     design: Design,
     parts: Mapping[str, int],
-    links: Mapping[str, int],
     findings: Sequence[Finding],
     source: str,
     output: str = "",
@@ -27,23 +27,23 @@ def page_of_import(
 
     Parameters
     ----------
-    parts, links
-        Numbers of parts and links by kind.
+    parts
+        Numbers of parts by kind.
     source, output
         The file that was read and the one that is written; empty for none.
     """
     names = [_count_text(n, part_kind_words(kind)) for kind, n in parts.items()]
     shown = names[:_KINDS]
     text = f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else "".join(shown)
-    rows = [(name, f"{n:,}") for name, n in ((part_kind_words(kind), n) for kind, n in parts.items())]
-    rows += [(f"{link_words(kind)} links", f"{n:,}") for kind, n in links.items()]
     order = list(Severity)
     ranked = sorted(findings, key=lambda f: order.index(f.severity))
     notes = [sentence(plain(in_names(design, f.text))) for f in ranked[:_NOTES]]
     if len(ranked) > _NOTES:
         notes.append(f"{numbers.counted(len(ranked) - _NOTES, 'more note')}.")
-    if output:
+    if output and design.workloads:
         change = Change("Find its bottleneck", command=("analyze", output), tone=Tone.PLAIN)
+    elif output:
+        change = Change("What the design rules say", command=("check", output), tone=Tone.PLAIN)
     else:
         change = Change("Keep it", command=("import", source, "-o", "machine.design.json"), tone=Tone.PLAIN)
     worst = ranked[0].severity if ranked else Severity.INFO
@@ -51,7 +51,7 @@ def page_of_import(
         f"Import of {design.title or design.name}",
         State.PARTLY if worst is Severity.ERROR else State.ANSWERED,
         f"The file holds {text or 'no parts'}.",
-        table=Table("", (Column("What"), Column("Count", True)), tuple(rows)),
+        table=contents_table(design),
         changes=(change,),
         remarks=tuple(notes),
         more="Every note, with places and remedies" if findings else "",

@@ -152,7 +152,7 @@ def _headline(found: Simulation, titles: dict[str, str]) -> str:
         return f"{time} simulated; nothing was completed."
     m = metrics[key]
     stated = _SENTENCES.get(key, f"{metric_title(key)} {{}}").format(figure_text(key, m.value, m.unit, counted_by(key)))
-    return f"{stated}; {time} simulated."
+    return f"{stated}; {time} simulated." if found.run.end > 0 else f"{stated}."
 
 
 def _slowed(found: Simulation) -> tuple[str, str] | None:

@@ -94,7 +94,10 @@ def overview(pages: Sequence[Page], design: Design, file: str = "DESIGN") -> Pag
             design.title or design.name,
             State.NONE,
             "The design has no workload.",
-            changes=(Change("Add one in the window or to the design file", tone=Tone.PLAIN),),
+            changes=(
+                Change("What can be asked, with an example", command=("workloads", "transfer"), tone=Tone.PLAIN),
+                Change("Ask it", command=("analyze", file, "--workload-file", "mine.json"), tone=Tone.PLAIN),
+            ),
         )
     worst = min(pages, key=lambda page: _ORDER.index(page.state))
     done = sum(page.state in (State.ANSWERED, State.MET) for page in pages)

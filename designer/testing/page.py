@@ -42,7 +42,10 @@ def page_of_comparison(found: Comparison, a: Design, b: Design, files: tuple[str
     else:
         head = "The designs have no workload in common."
     moved = [m for m in found.metrics if not is_same(m.before, m.after)]
-    first = [m for m in moved if main.get(m.workload) is m]
+    ranked = [*up, *down]
+    first = sorted(
+        (m for m in moved if main.get(m.workload) is m and m.workload in ranked), key=lambda m: ranked.index(m.workload)
+    )
     rows = tuple(
         _row(m, titles.get(m.workload, m.workload), a.workloads.get(m.workload))
         for m in (*first, *(m for m in moved if m not in first))

@@ -264,3 +264,25 @@ def test_a_command_of_two_designs_takes_changes() -> None:
     with terminal_of(80) as terminal:
         assert main(["compare", "hgx-h100-8", "--set", "links.*--gpu*.lanes=8"]) == 0
     assert "as it is and changed" in " ".join(terminal.getvalue().split())
+
+
+def test_an_import_and_a_summary_name_products_and_speeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slurm.conf").write_text("SwitchName=leaf0 Nodes=n[0-3]\nSwitchName=leaf1 Nodes=n[4-7]\n")
+    with terminal_of(80) as terminal:
+        main(["import", "slurm.conf", "-o", "machine.design.json"])
+        main(["summary", "hgx-h100-8"])
+    text = terminal.getvalue()
+    # a network without a workload is checked, not analyzed
+    assert "designer check machine.design.json" in text
+    assert "designer analyze machine.design.json" not in text
+    assert re.search(r"Fabric links +100 Gb/s +8\n", text)
+    assert re.search(r"GPU +NVIDIA H100 SXM5 80 GB +8\n", text)
+    assert re.search(r"PCIe links +Gen5 x16 +26\n", text)
+
+
+def test_a_comparison_begins_with_the_workload_that_gains_most() -> None:
+    with terminal_of(80) as terminal:
+        main(["compare", "hgx-h100-8", "hgx-h200-8"])
+    first = terminal.getvalue().partition("──\n")[2].splitlines()[0]
+    assert first.split()[0] == "ResNet-50"

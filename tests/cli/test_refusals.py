@@ -157,6 +157,30 @@ def test_arguments_that_do_not_fit(capsys: pytest.CaptureFixture[str], arguments
     assert "usage: designer" in found.err
 
 
+def test_a_dump_of_a_machine_is_to_be_imported(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    (tmp_path / "topo.txt").write_text("\tGPU0\tGPU1\nGPU0\t X \tNV2\nGPU1\tNV2\t X \n")
+    answer = call(capsys, "analyze", str(tmp_path / "topo.txt"))
+    assert answer.code == 2
+    assert f"import it: designer import {tmp_path / 'topo.txt'} -o" in answer.err
+
+
+def test_a_workload_file_without_settings_shows_the_form(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    (tmp_path / "mine.json").write_text('{"kind": "transfer", "from": "memory"}')
+    answer = call(capsys, "analyze", "hgx-h100-8", "--workload-file", str(tmp_path / "mine.json"))
+    assert answer.code == 2
+    assert "'from' is not a key of a workload" in answer.err
+    assert '"settings": {' in answer.err
+
+
+def test_no_display(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    answer = call(capsys, "gui")
+    assert answer.code == 2
+    assert "no display" in answer.err
+
+
 def test_places_that_cannot_be_written(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     message = call(capsys, "new", "--template", "dgx2", "-o", tmp_path / "none" / "x.design.json").message
     assert "x.design.json" in message

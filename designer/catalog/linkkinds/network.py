@@ -32,7 +32,7 @@ LINK_KINDS: Final = (
     ),
     LinkKind(
         name="fabric",
-        title="Storage fabric",
+        title="Fabric",
         domain=Domain.NETWORK,
         duplex=Duplex.FULL,
         default_rate="12.5 GB/s",

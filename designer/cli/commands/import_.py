@@ -55,9 +55,9 @@ def run(options: argparse.Namespace) -> int:
             print_line(f"links: {links or 'none'}", "  ")
             print_findings(imported.findings)
 
-        design, parts, links = imported.design, summary["parts"], summary["links"]
+        design, parts = imported.design, summary["parts"]
         read, written = options.input, options.output or ""
-        print_page(lambda: page_of_import(design, parts, links, imported.findings, read, written), options, rest)
+        print_page(lambda: page_of_import(design, parts, imported.findings, read, written), options, rest)
     if options.output:
         print_written(options.output, notes, options.json)
     return 1 if any(f.severity is Severity.ERROR for f in imported.findings) else 0

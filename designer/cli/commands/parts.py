@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: nothing of the catalog has a longer name
 _LONGEST_QUERY: Final = 200
+#: other parts of the same kind that a search found
+_OTHERS: Final = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
             print(table(heads, rows))
 
         stated = [(title, text, band, status) for title, text, band, status, _ in rows]
-        print_page(lambda: _page(part.id, part.title, part.note, heads[:-1], stated), options, in_full)
+        others = [e.id for e in found if e.id != part.id and e.kind == part.kind] if query != part.id else []
+        print_page(lambda: _page(part.id, part.title, part.note, heads[:-1], stated, others=others), options, in_full)
         return 0
     heads, rows = ("id", "title", "vendor"), [(e.id, e.title, e.vendor) for e in found]
 
@@ -76,18 +79,25 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _page(
-    subject: str, head: str, note: str, heads: Sequence[str], rows: Sequence[tuple[str, ...]], one: str = ""
+    subject: str,
+    head: str,
+    note: str,
+    heads: Sequence[str],
+    rows: Sequence[tuple[str, ...]],
+    one: str = "",
+    others: Sequence[str] = (),
 ) -> Page:
-    """The first rows of a list or of a part's values; `one` is a part to show in full."""
+    """The first rows of a list or of a part's values; `one` is a part to show in full, `others` were found as well."""
 
-    changes = (Change("One in full", command=("parts", one), tone=Tone.PLAIN),) if one else ()
+    changes = [Change("One in full", command=("parts", one), tone=Tone.PLAIN)] if one else []
+    changes += [Change("Also found", command=("parts", other), tone=Tone.PLAIN) for other in others[:_OTHERS]]
     columns = tuple(Column(head.capitalize()) for head in heads)
     return Page(
         subject,
         State.ANSWERED,
         f"{head}.",
         table=Table("", columns, tuple(rows)),
-        changes=changes,
+        changes=tuple(changes),
         remarks=(note.strip(),) if note else (),
         more="All of them" if one else "All values, with sources",
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+import json
+from typing import TYPE_CHECKING, Any, Final
 
 from designer.cli.command import Command
 from designer.cli.output import paragraph, print_json, table
@@ -15,6 +16,9 @@ from designer.workload.metrics import METRICS
 
 if TYPE_CHECKING:
     from designer.workload.kind import Setting, WorkloadKind
+
+#: settings in the example of a file
+_SHOWN: Final = 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,11 +70,16 @@ def as_document(kind: WorkloadKind) -> dict[str, Any]:
 
 def _print(kind: WorkloadKind) -> None:
     print(f"{kind.title}  ({kind.name})\n" + (paragraph("", kind.help) + "\n" if kind.help else ""))
-    settings = [(s.name, _form(s), _default(s), ". ".join(t for t in (s.title, s.help) if t)) for s in kind.settings]
+    settings = [(s.name, _form(s), _default(s), ": ".join(t for t in (s.title, s.help) if t)) for s in kind.settings]
     print(table(("setting", "form", "default", "what it is"), settings))
     print()
     metrics = [(name, METRICS[name].unit, METRICS[name].help) for name in kind.metrics]
     print(table(("metric", "unit", "meaning"), metrics))
+    given = {s.name: s.default or s.dimension for s in kind.settings if s.default is None or s.default}
+    # as many settings as fit one line
+    settings = dict(list(given.items())[:_SHOWN])
+    print("\nIn a file, mine.json, for designer analyze DESIGN --workload-file mine.json:\n")
+    print(json.dumps({"id": "mine", "kind": kind.name, "settings": settings}))
 
 
 def _form(setting: Setting) -> str:
