@@ -178,9 +178,12 @@ class Viewport(QWidget):
         )
 
     def set_free(self, free: tuple[int, int, int, int]) -> None:
-        """Keep the whole design clear of other margins; who sees it goes on seeing it."""
+        """Keep the whole design clear of other margins; who sees it goes on seeing it.
+
+        The list of parts, at the left, opens over the drawing: it neither moves nor shrinks what was in sight.
+        """
         if free != self.free:
-            whole = self._fitted and self.shows_all()
+            whole = self._fitted and self.shows_all() and free[1:] != self.free[1:]
             self.free = free
             self.blank.show_if(not len(self.scene.geometry), free)
             if whole:
