@@ -156,5 +156,6 @@ def _layouts(network: Network, spec: WorkloadSpec) -> Iterator[Candidate]:
             if width != has and width <= most:
                 settings = {**spec.settings, name: width}
                 edit = ChangeWorkload(spec.id, {"settings": settings})
-                title = f"{'prompts' if name != 'tensor' else 'the model'} over {width} accelerator{'s' * (width > 1)}"
-                yield Candidate(f"{title} each", f"layout:{name}", edit, Cost())
+                what = "prompts" if name != "tensor" else "the model"
+                title = f"split {what} over {width} GPUs each" if width > 1 else f"run {what} on one GPU each"
+                yield Candidate(title, f"layout:{name}", edit, Cost())

@@ -57,7 +57,7 @@ class Cost:
         if self.unpriced:
             words.append(f"{self.unpriced} not in the price list")
         if self.ports:
-            words.append(f"{self.ports:,} port{'s' if self.ports != 1 else ''}")
+            words.append(f"{self.ports:,} slots or ports" if self.ports != 1 else "1 slot or port")
         if self.watts:
             words.append(format_quantity(self.watts, "power"))
         return ", ".join(words) or "nothing to buy"

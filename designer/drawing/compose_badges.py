@@ -173,7 +173,7 @@ def _names(view_state: ViewState, frame: Frame, points: Float, room: tuple[float
 
 
 Bool = npt.NDArray[np.bool_]
-_WORD: Final = "bottleneck"
+_WORD: Final = "limits"
 #: dots closer than this are one [px]
 _DOT: Final = 12
 #: so many badges are shown at once, on so many connections

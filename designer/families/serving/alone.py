@@ -44,6 +44,7 @@ from designer.families.serving.starting import engine_start, start_engines, upda
 from designer.families.serving.unused import unused
 from designer.families.serving.widths import placed
 from designer.findings import Finding, Severity
+from designer.present import numbers
 from designer.sources import Constant, Estimate, Status
 from designer.units import format_quantity
 
@@ -240,19 +241,22 @@ def more(served: Served, binding: Sequence[Bottleneck]) -> list[Finding]:
     if not asked or served.saturated:
         return []
     pieces = [
-        f"{format_quantity(asked, 'frequency')} of {format_quantity(most, 'frequency')} that can be answered at all"
+        f"{numbers.shown(asked, '1/s', 'requests/s')} are asked of the {numbers.shown(most, '1/s', 'requests/s')} "
+        "that can be answered"
     ]
     if served.prompts is None and placement.each == 1:
         devices = placement.split.devices
-        gpus = f"{devices} x {placement.device.name}" if devices > 1 else f"one {placement.device.name}"
-        pieces.append(f"one more replica ({gpus}) brings {format_quantity(one, 'frequency')}")
+        gpus = f"{devices} × {placement.device.name}" if devices > 1 else f"one {placement.device.name}"
+        pieces.append(f"one more replica ({gpus}) adds {numbers.shown(one, '1/s', 'requests/s')}")
     elif served.short:
         pieces.append(f"what ends first is {served.short}")
     for phase in phases(served):
         mine = [b for b in binding if b.why.startswith(f"{phase.name}:") and b.gain_if_doubled]
         if mine:
             best = max(mine, key=lambda b: b.gain_if_doubled or 0.0)
-            pieces.append(f"twice as much of {best.label} makes {phase.name} {best.gain_if_doubled:.2f} times as fast")
+            pieces.append(
+                f"{phase.name} {numbers.gain(best.gain_if_doubled or 1.0)} with twice the speed of {best.label}"
+            )
     advice = "replicas take more requests; wider replicas and quicker accelerators shorten answers"
     return [Finding("SERVE-MORE", Severity.INFO, "; ".join(pieces), (), advice)]
 

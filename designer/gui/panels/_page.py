@@ -182,13 +182,15 @@ class StackBar(QWidget):
         self._stack = Stack("", "", ())
         self._theme: Theme | None = None
         self._faded = False
+        self._titles: tuple[str, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
-    def show_stack(self, stack: Stack, theme: Theme, faded: bool) -> None:
-        """Show another whole."""
-        new = (stack, theme, faded)
-        if new != (self._stack, self._theme, self._faded):
-            self._stack, self._theme, self._faded = new
+    def show_stack(self, stack: Stack, theme: Theme, faded: bool, beside: Sequence[Stack] = ()) -> None:
+        """Show another whole; a part has the colour that it has in the stacks `beside` it."""
+        titles = (share.title for one in (*beside, stack) for share in one.shares if not share.limits)
+        new = (stack, theme, faded, tuple(dict.fromkeys(titles)))
+        if new != (self._stack, self._theme, self._faded, self._titles):
+            self._stack, self._theme, self._faded, self._titles = new
             parts = [f"{share.title} {share.text}" for share in stack.shares]
             self.setAccessibleName(", ".join((f"{stack.title} {stack.total}", *parts)))
             self.setToolTip(plain("\n".join((f"{stack.title}: {stack.total}", *parts))))
@@ -219,13 +221,12 @@ class StackBar(QWidget):
 
     def _colours(self, theme: Theme) -> list[QColor]:
         """The limiting part as what limits is drawn, others in turn, the rest quiet."""
-        found: list[QColor] = []
-        others = iter(theme.series)
-        for share in self._stack.shares:
-            rest = share.title.casefold() == "other"
-            colour = theme.bad if share.limits else theme.quiet if rest else next(others, theme.quiet)
-            found.append(QColor(theme.quiet if self._faded else colour))
-        return found
+        named = (title for title in self._titles if title.casefold() != "other")
+        colours = dict(zip(named, theme.series, strict=False))
+        return [
+            QColor(theme.quiet if self._faded else theme.bad if share.limits else colours.get(share.title, theme.quiet))
+            for share in self._stack.shares
+        ]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._theme

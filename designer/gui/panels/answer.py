@@ -323,7 +323,7 @@ class AnswerPanel(Panel):
         self.where_title.setText(page.where_title)
         self.where_title.setVisible(bool(page.where))
         for bar, stack in zip(self.stacks.shown(len(page.where)), page.where, strict=True):
-            bar.show_stack(stack, self.theme, faded)
+            bar.show_stack(stack, self.theme, faded, page.where)
 
     def _show_rest(self, session: Session, page: Page) -> None:
         limits = page.limits if session.state is not State.STALE else ()

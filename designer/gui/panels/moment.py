@@ -111,7 +111,7 @@ class MomentPanel(Panel):
         self.where_title.setText(page.where_title)
         self.where_title.setVisible(bool(page.where))
         for bar, stack in zip(self.stacks.shown(len(page.where)), page.where, strict=True):
-            bar.show_stack(stack, self.theme, False)
+            bar.show_stack(stack, self.theme, False, page.where)
         self.limit_title.setVisible(bool(page.limits))
         for row, limit in zip(self.limits.shown(len(page.limits)), page.limits, strict=True):
             row.show_limit(limit, self.theme)

@@ -187,7 +187,7 @@ def test_a_served_model_whose_accelerators_bind_has_edits() -> None:
     design = open_design("serving-l40s-4")
     found = suggest(design, "chat-8b-wide", steps=2)
     assert found.metric == "most_requests_per_second"
-    assert titles(found)[0] == ["the model over 1 accelerator each"]
+    assert titles(found)[0] == ["run the model on one GPU each"]
     assert found.steps[0].cost == Cost()
     (swap,) = titles(found)[1]
     assert swap.startswith("swap 4 × gpu for NVIDIA")

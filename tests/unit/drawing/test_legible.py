@@ -213,7 +213,7 @@ def test_the_mark_of_a_drive_that_binds_leaves_its_name_free() -> None:
     )
     found = full_detail(view_state, 1.0, view_state.bounds)
     words = [label for batch in found if isinstance(batch, Labels) for label in batch.labels]
-    marks = [drawn(label) for label in words if label.text == "bottleneck"]
+    marks = [drawn(label) for label in words if label.text == "limits"]
     names = [drawn(label) for label in words if label.text.startswith("Drive ")]
     assert len(marks) == len(names) == 8
     for x, y, wide, high in marks:

@@ -268,7 +268,7 @@ def test_a_binding_link_has_a_badge_with_its_numbers_and_its_colour() -> None:
     strokes = [e for e in picture.elements if isinstance(e, Stroke)]
     full = themed(palette("light")).heat[-1]
     assert sum(e.colour == full and e.opacity == 1 for e in strokes) >= 1
-    assert texts.count("bottleneck") == 1
+    assert texts.count("limits") == 1
     assert len(strokes) >= 2 * geometry.n_connections
 
 
@@ -280,7 +280,7 @@ def test_a_part_that_binds_by_itself_has_a_badge_at_its_card() -> None:
     loads = loads_of(geometry, quiet, quiet, binding)
     assert [geometry.refs[i].id for i in np.flatnonzero(loads.box_bottleneck)] == ["gpu0"]
     picture = compose(geometry, palette("light"), Options(), loads)
-    assert [e.text for e in picture.elements if isinstance(e, Label)].count("bottleneck ×32") == 1
+    assert [e.text for e in picture.elements if isinstance(e, Label)].count("limits ×32") == 1
     # in a closed group its card has the badge
     closed = loads_of(lay_out(design), quiet, quiet, binding)
     assert [lay_out(design).refs[i].id for i in np.flatnonzero(closed.box_bottleneck)] == ["servers"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -202,9 +203,9 @@ def test_how_many_replicas_take_a_load_that_is_too_high() -> None:
 
 def test_what_more_would_bring_names_the_replica_and_the_part_of_each_phase() -> None:
     text = stated(advised(), "SERVE-MORE").text
-    assert "one more replica (4 x NVIDIA H100" in text
-    assert "(arithmetic) makes prompts" in text
-    assert "(memory bandwidth) makes decoding" in text
+    assert "one more replica (4 × NVIDIA H100" in text
+    assert re.search(r"prompts \+\d+% with twice the speed of NVIDIA H100 SXM5 80 GB \(arithmetic\)", text)
+    assert re.search(r"decoding \+\d+% with twice the speed of NVIDIA H100 SXM5 80 GB \(memory bandwidth\)", text)
 
 
 @dataclass(frozen=True)
