@@ -42,6 +42,8 @@ _LAST: Final = 6
 #: of the end of a name of one word so many letters are written at most, and at least
 _TAIL: Final = 12
 _TAIL_LEAST: Final = 3
+#: so many digits behind a capital letter are the name of a product
+_PRODUCT: Final = 3
 #: text as it is drawn may be wider than measured by so much; width of a wide letter [text heights]
 _SLACK: Final = 1.01
 _WIDE: Final = 0.6
@@ -138,8 +140,10 @@ def written(geometry: Geometry, box: int, name: str, room: float, px: float) -> 
 
 
 def _number(name: str) -> str:
-    """The number a name ends with; empty for none."""
-    return name[len(name.rstrip("0123456789")) :]
+    """The number a name ends with; empty for none, and where it is that of a product, as in DGX H100."""
+    before = name.rstrip("0123456789")
+    number = name[len(before) :]
+    return "" if len(number) >= _PRODUCT and before[-1:].isupper() else number
 
 
 @memo(most=8, each=4096)

@@ -158,10 +158,11 @@ class TimeBar(QFrame):
             self.play.setIcon(icons.icon(glyph, self.theme.text))
             self.play.setToolTip("Hold" if player.playing else "Play")
             self.play.setAccessibleName("Hold" if player.playing else "Play")
+        moves = frames is not None and frames.end > 0
         for button in (self.back, self.play, self.loop, self.speed):
-            button.setEnabled(frames is not None)
+            button.setEnabled(moves)
         self.loop.setChecked(player.loop)
-        self.speed.setText(speed_text(player.speed))
+        self.speed.setText(speed_text(player.speed) if moves else "")
         count = len(player.scenario.workloads)
         self.what.setText("1 workload" if count == 1 else f"{count} workloads")
         self.total.setText(clock_text(frames.end, frames.end) if frames is not None else "")
@@ -169,6 +170,7 @@ class TimeBar(QFrame):
             metrics = self.now.fontMetrics()
             widest = max((clock_text(frames.end * k / 7, frames.end) for k in range(8)), key=len)
             self.now.setMinimumWidth(metrics.horizontalAdvance(widest + "0"))
+        self.ruler.setVisible(moves or frames is None)
         self.ruler.show_run(frames, player.scenario.events, player.stale or player.busy)
         self.slower.tell(_slower(player))
         self._moved(session.moment)
@@ -199,6 +201,10 @@ class TimeBar(QFrame):
             stated = ""
         elif player.stale:
             stated = "The design changed since this run. Run it again (F6)."
+        elif frames.end <= 0:
+            stated = (
+                f"{_headline(player.session)} A steady stream does not change over time: give it a size to play it."
+            )
         else:
             stated = _headline(player.session)
         self.binds.tell(stated)

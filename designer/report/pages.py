@@ -101,11 +101,12 @@ def figures_table(pages: Sequence[Page], subject: Subject, more: Sequence[tuple[
 def where_drawing(pages: Sequence[Page], subject: Subject) -> Drawing | None:
     """Where the time (or the memory) goes, a bar for each whole."""
     wholes: list[Whole] = []
+    titled = dict.fromkeys(s.title for page in pages for stack in page.where for s in stack.shares if not s.limits)
+    inks = dict(zip(titled, _INKS, strict=False))
     for page in pages:
         for stack in page.where:
-            inks = iter(_INKS)
             parts = tuple(
-                Share(s.title, s.share, s.text.replace(" ", NBSP), "alarm" if s.limits else next(inks, "quiet2"))
+                Share(s.title, s.share, s.text.replace(" ", NBSP), "alarm" if s.limits else inks.get(s.title, "quiet2"))
                 for s in stack.shares
             )
             name = short_name(page, pages, subject)

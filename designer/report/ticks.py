@@ -9,6 +9,8 @@ from typing import Final
 Fits = Callable[[Sequence[float]], bool]
 
 _STEPS: Final = (1, 2, 5)
+#: ends of an axis; a fourth of each is a short number
+_ENDS: Final = (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 5, 6, 8)
 _MINUTE: Final = 60.0
 _DAY: Final = 86_400.0
 #: minutes and hours are no tens [min]
@@ -40,11 +42,11 @@ def ticks(low: float, high: float, fits: Fits, *, unit: str = "", log: bool = Fa
 
 
 def round_up(value: float) -> float:
-    """The next of 1, 2, 2.5, 5 times a power of ten: where a scale ends."""
+    """The next value whose quarters are short numbers: where a scale ends."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
-    return next((m * power for m in (1, 2, 2.5, 5) if m * power >= value * (1 - 1e-9)), 10 * power)
+    return next((m * power for m in _ENDS if m * power >= value * (1 - 1e-9)), 10 * power)
 
 
 def _by_fineness(low: float, high: float, unit: str, log: bool) -> Iterator[list[float]]:

@@ -25,6 +25,7 @@ from designer.report.renderers.pdf_sheets import (
     legend_of,
     place_of,
     sheets_of,
+    without_legend,
 )
 from designer.report.renderers.pdf_sheets import LEGEND as LEGEND_ROW
 
@@ -242,6 +243,7 @@ class _Book(Blocks):
         picture, ink = self.coloured(block.picture), self.colour("muted")
         place, legend = place_of(sheet), legend_of(picture)
         repeated = legend if legend is not None and not holds(sheet, legend) else None
+        drawn = picture if repeated is None else without_legend(picture)
         stated = f"{said(block.stated, TITLE)}{f' · {place}' if place else ''}"
 
         class Piece(self.platypus.Flowable):  # type: ignore[misc, name-defined]
@@ -261,7 +263,7 @@ class _Book(Blocks):
                     draw_legend(page, repeated, sheet.scale, sheet.area[0])
                     page.restoreState()
                 page.translate(0, sheet.area[1] - sheet.height * sheet.scale)
-                draw_sheet(page, picture, sheet)
+                draw_sheet(page, drawn, sheet)
 
         return Piece()
 

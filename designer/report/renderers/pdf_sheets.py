@@ -165,6 +165,12 @@ def legend_of(picture: Picture) -> Picture | None:
     return replace(picture, elements=tuple(e for e, _ in found), x=x, y=y, width=wide, height=high)
 
 
+def without_legend(picture: Picture) -> Picture:
+    """The drawing without its legend, of which a sheet may have a torn piece only."""
+    kept = tuple(e for e in picture.elements if _bounds(e)[1] < picture.legend)
+    return replace(picture, elements=kept)
+
+
 def holds(sheet: Sheet, part: Picture) -> bool:
     """Whether a part of a drawing is whole on a sheet."""
     across = sheet.x <= part.x and part.x + part.width <= sheet.x + sheet.width
