@@ -58,7 +58,7 @@ class Outcome:
         """One line for people."""
         if self.state is State.ERROR:
             return f"{self.promise.text}: {self.got}" + (f" — {self.mend}" if self.mend else "")
-        band = f" (80 % band {self.band})" if self.band else ""
+        band = f" (80% band {self.band})" if self.band else ""
         line = f"{self.promise.text}: expected {self.expected}, got {self.got}{band}"
         if self.state is State.BROKEN:
             line += f"; bound by {self.binds}" if self.binds else ""

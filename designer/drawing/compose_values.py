@@ -239,7 +239,7 @@ def _count_text(view_state: ViewState, connections: Int) -> str:
         slow, fast = spelled(speeds[0]), spelled(speeds[-1])
         number, _, unit = slow.partition(" ")
         each = f"{number}–{fast}" if fast.endswith(f" {unit}") else f"{slow}–{fast}"
-    return f"{count:,} × {each}".replace(",", "\u202f") if count > 1 else each
+    return f"{count:,} × {each}" if count > 1 else each
 
 
 def _speeds(geometry: Geometry, connections: Int) -> list[float]:

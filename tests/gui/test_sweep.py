@@ -160,7 +160,7 @@ def test_two_values_lines_switches_axes_and_zoom(opened: tuple[MainWindow, Sessi
     point = top.mapViewToScene(QPointF(math.log10(line.x[1]), math.log10(line.y[1])))
     text = plots.read(QPointF(plots._area.mapFromScene(point)))
     assert "Microbatch: 128" in text
-    assert "80 % band" in text
+    assert "80% band" in text
     apart = page.pop_out()
     assert apart.isWindow()
     assert apart.findChild(SweepPlots).view is plots.view  # type: ignore[union-attr]

@@ -164,11 +164,11 @@ def test_the_kind_that_fits_is_offered(qtbot: QtBot) -> None:
 def test_the_title_follows_until_one_types_ones_own(qtbot: QtBot) -> None:
     dialog = made(qtbot, design=open_design("hgx-h100-8"))
     dialog.kind.setCurrentIndex(dialog.kind.findData("collective"))
-    assert dialog.title.text() == "All-reduce of gpus, 1 GiB"
+    assert dialog.title.text() == "All-reduce over all GPUs, 1 GiB"
     size = dialog.fields["size"]
     assert isinstance(size, SettingText)
     size.setText("2 GiB")
-    assert dialog.title.text() == "All-reduce of gpus, 2 GiB"
+    assert dialog.title.text() == "All-reduce over all GPUs, 2 GiB"
     dialog.title.setFocus()
     dialog.title.selectAll()
     QTest.keyClicks(dialog.title, "Mine")
@@ -179,11 +179,11 @@ def test_the_title_follows_until_one_types_ones_own(qtbot: QtBot) -> None:
     assert isinstance(field, SettingText)
     field.setText("8 GiB")
     assert kept.title.text() == "Nightly"
-    followed = made(qtbot, WorkloadSpec(id="w", kind="collective", title="All-reduce of gpus, 1 GiB"))
+    followed = made(qtbot, WorkloadSpec(id="w", kind="collective", title="All-reduce over all GPUs, 1 GiB"))
     field = followed.fields["size"]
     assert isinstance(field, SettingText)
     field.setText("8 GiB")
-    assert followed.title.text() == "All-reduce of gpus, 8 GiB"
+    assert followed.title.text() == "All-reduce over all GPUs, 8 GiB"
 
 
 def test_fields_offer_what_the_design_has(qtbot: QtBot) -> None:

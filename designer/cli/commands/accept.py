@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from designer.decisions.acceptance_causes import Cause
 
 _MORE = (
-    "Without results it prints the sheet: each test with its command, what to expect, the 80 % band, and the\n"
+    "Without results it prints the sheet: each test with its command, what to expect, the 80% band, and the\n"
     "one-sided 97.5 % limit below which a result is not normal. With results, outputs of nccl-tests, nvbandwidth,\n"
     "BabelStream, fio, ib_write_bw or gpu-burn as they are printed (- reads what is pasted), each is judged, and\n"
     "what explains them best is ranked; what would show in just the same way is named together. Of a\n"
@@ -161,7 +161,7 @@ def _print_sheet(name: str, rows: list[Expected]) -> None:
         e = row.estimate
         stated.setdefault((row.trial.command, f"{e.value:.4g} {row.limit:.4g}"), []).append(row)
     lines = [_sheet_row(equal) for equal in stated.values()]
-    headings = ("test", "of", "expected", "80 % band", "not below", "command")
+    headings = ("test", "of", "expected", "80% band", "not below", "command")
     if (page_width() or _WIDE) >= _WIDE:
         print(table(headings, lines, (2, 3, 4)))
         return

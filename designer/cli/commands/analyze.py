@@ -100,7 +100,7 @@ def _print_workload(result: WorkloadResult, named: Naming) -> None:
     for name, m in result.metrics.items():
         band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}"
         rows.append((name, format_si(m.value, m.unit), band, marks[m.sources], named(m.note)))
-    print(table(("metric", "value", "80 % band", "from", "how"), rows, margin="  "))
+    print(table(("metric", "value", "80% band", "from", "how"), rows, margin="  "))
     for sources, mark in marks.items():
         print(paragraph(f"  from {mark}: ", ", ".join(sources) or "the design alone"))
     for title, bottlenecks in (("binding", result.binding), ("next", result.next)):

@@ -260,7 +260,7 @@ def _print(found: Simulation, bands: bool) -> None:
             slower = f"{m.value / alone:.2f}×" if alone and name in found.slow_down else ""
             band = f"{format_si(m.low, m.unit)} – {format_si(m.high, m.unit)}" if bands else "–"
             rows.append((name, key, format_si(m.value, m.unit), band, slower))
-    print(table(("workload", "metric", "value", "80 % band", "of alone"), rows, (2,)))
+    print(table(("workload", "metric", "value", "80% band", "of alone"), rows, (2,)))
     held = [
         (
             name,

@@ -141,7 +141,7 @@ def _print(found: Validation) -> None:
         rows.append(
             (m.id, name, bound + format_si(m.value, p.unit), format_si(p.value, p.unit), band, held, f"{o.error:.1%}")
         )
-    print(table(("case", "metric", "measured", "predicted", "80 % band", "inside", "error"), rows))
+    print(table(("case", "metric", "measured", "predicted", "80% band", "inside", "error"), rows))
     print()
     print(table(("group", "median error"), [(name, f"{value:.1%}") for name, value in found.groups.items()], (1,)))
     print()

@@ -78,7 +78,7 @@ ACTIONS = (
     Action("analyze.run", "Analyze now", _run, ("F5",), _has_workload, "play"),
     Action("analyze.stop", "Stop", _stop, ("Shift+F5",), has_document),
     Action("analyze.live", "Analyze every edit at once", _toggle_live, (), has_document, checked=_is_live),
-    Action("analyze.binding", "Show what binds", _binding, ("B",), _has_workload, section=1),
+    Action("analyze.binding", "Show what limits", _binding, ("B",), _has_workload, section=1),
     Action(
         "analyze.double",
         "What if twice as much",

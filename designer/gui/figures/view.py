@@ -343,7 +343,7 @@ class FigureView(QWidget):
         if banded:
             # stated once: each band has the colour of its line
             colour = self._colour(banded[0][1].role, banded[0][0]) if len(banded) == 1 else QColor(self._theme.faint)
-            pieces.append(_mark("▒", colour, "80 % band"))
+            pieces.append(_mark("▒", colour, "80% band"))
         pieces += [_mark(sign, self._colour(role), name) for name, role, sign in dict.fromkeys(shown)]
         return f"<span style='color:{self._theme.muted}'>{'&nbsp;&nbsp; '.join(pieces)}</span>"
 
@@ -398,7 +398,7 @@ class FigureView(QWidget):
                 said.append(f"{line.name} at {axis_text(figure.x, line.x[i])}: {axis_text(figure.y, line.y[i])}")
                 if line.low:
                     low, high = axis_text(figure.y, line.low[i]), axis_text(figure.y, line.high[i])
-                    said.append(f"80 % band: {low} – {high}")
+                    said.append(f"80% band: {low} – {high}")
         return "\n".join(said)
 
     def _key_at(self, at: QPointF) -> str:

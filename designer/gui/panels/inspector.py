@@ -285,6 +285,13 @@ class InspectorPanel(Panel):
                 break
         self._take_turn()
 
+    def entry(self) -> QWidget | None:
+        """The number of members of a group, which is what a new one waits for; else the first field."""
+        if self.pending:
+            self.flush()
+        members = self.rows.get("replicas")
+        return members.value if members is not None else None
+
     def scale(self, by: int) -> None:
         """Try twice as much of the number in question, or half for −1."""
         self._steps += by

@@ -28,7 +28,7 @@ class Entry:
     dimension
         A dimension of ``designer.units``, or ``count``, ``text``, ``flag``, ``choice``, ``fact`` (cannot be changed).
     status, source, band, note
-        How sure the value is, where it comes from, its 80 % band.
+        How sure the value is, where it comes from, its 80% band.
     overridden
         True if this design gives a value of its own in place of the part type's.
     make
@@ -75,7 +75,7 @@ class Entry:
     def tip(self) -> str:
         """All that is known about the value, for a tool tip."""
         pieces = [
-            f"80 % band: {self.band}" if self.band else "",
+            f"80% band: {self.band}" if self.band else "",
             f"Source: {self.source}" if self.source else "",
             f"How sure: {self.status}" if self.status else "",
             "Overridden in this design" if self.overridden else "",

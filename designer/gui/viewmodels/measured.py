@@ -17,7 +17,7 @@ COLUMNS: Final = (
     Column("Metric", width=130, spare=True),
     Column("Measured", number=True, width=96),
     Column("Predicted", number=True, width=96),
-    Column("80 % band", width=150, spare=True),
+    Column("80% band", width=150, spare=True),
     Column("Error", number=True, width=74),
     Column("", width=90, spare=True),
 )

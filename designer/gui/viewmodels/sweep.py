@@ -314,7 +314,7 @@ def _message(row: Row, titles: Sequence[str]) -> str:
     said = [f"{title}: {value}" for title, value in zip(titles, row.settings, strict=True)]
     for name, m in row.metrics.items():
         band = f"{figure_text(name, m.low, m.unit)} – {figure_text(name, m.high, m.unit)}"
-        said.append(f"{metric_title(name)}: {figure_text(name, m.value, m.unit)} (80 % band {band})")
+        said.append(f"{metric_title(name)}: {figure_text(name, m.value, m.unit)} (80% band {band})")
     if row.binding:
         said.append(f"limited by {binding_text(row.binding)}")
     return "\n".join(said)

@@ -258,15 +258,21 @@ def suggested_title(design: Design | None, kind: str, texts: Mapping[str, str]) 
     if kind == "layout_search" and of:
         return f"Layouts of {of}"
     if kind == "collective":
-        return f"{texts.get('collective', '').capitalize()} of {texts.get('group', '')}, {texts.get('size', '')}"
+        group = _every(texts.get("group", ""))
+        return f"{texts.get('collective', '').capitalize()} over {group}, {texts.get('size', '')}"
     if kind == "transfer" and texts.get("from") and texts.get("to"):
-        between = f"{texts['from']} to {texts['to']}"
+        between = f"{_every(texts['from'])} to {_every(texts['to'])}"
         return between[:1].upper() + between[1:]
     if kind in ("vmotion", "kvm_migration") and texts.get("vms"):
         return f"Move {_machines(design, texts['vms'])}"
     if kind == "evacuation" and texts.get("hosts"):
         return f"Empty {_hosts(design, texts['hosts'])}"
     return known.title if known is not None else kind
+
+
+def _every(selector: str) -> str:
+    """A selector in words, where it means all of a kind."""
+    return "all GPUs" if selector == "gpus" else selector
 
 
 def _file_name(text: str) -> str:

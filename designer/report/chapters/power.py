@@ -211,7 +211,8 @@ def _steps(subject: Subject) -> list[Block]:
     )
     note = rich(
         f"All accelerators in step. While a step communicates, each draws {percent(COMMUNICATING.low)} to"
-        f" {percent(COMMUNICATING.high)} of its limit, assumed; power_floor of a GPU is the least that smoothing keeps."
+        f" {percent(COMMUNICATING.high)} of its limit, assumed; the power floor of a GPU is the least "
+        "that smoothing keeps."
     )
     return [
         *charts(subject, [found[0][0]], ("power-step",), 1),

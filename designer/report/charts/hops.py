@@ -103,9 +103,9 @@ def _row(sheet: Chart, scale: Scale, number: int, hop: Hop, y: float, row: float
         at = crossed + 6
     at += sheet.text(at, middle + 4, stated, ink, bold=bool(hop.state)) + 8
     if binds:
-        wide = text_width("binds", SMALL, True) + 14
+        wide = text_width("limits", SMALL, True) + 14
         sheet.panel(at, middle - 8, wide, 16, "alarm", radius=8)
-        sheet.text(at + wide / 2, middle + 3.6, "binds", "on", size=SMALL, bold=True, anchor="middle")
+        sheet.text(at + wide / 2, middle + 3.6, "limits", "on", size=SMALL, bold=True, anchor="middle")
     elif hop.state == "next":
         sheet.text(at, middle + 4, "next", "muted")
     share = hop.load / hop.achievable if hop.achievable > 0 else 0.0

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import get_args
 
 import designer
 from designer.drawing.fonts import text_width
 from designer.report.assembly import compose_report
 from designer.report.charts.elevation import elevation
 from designer.report.charts.hops import Hop, hops
+from designer.report.document import Block
 from designer.report.drawing.elements import Label, Picture, Stroke
+from designer.report.renderers import html
 from designer.report.renderers.html import reading_width, to_html
 from designer.report.renderers.markdown import to_markdown
 from designer.report.renderers.pdf_blocks import shown_scale
@@ -43,11 +47,11 @@ def test_a_name_without_room_keeps_its_end() -> None:
 
 
 def test_a_large_drawing_can_be_shown_so_that_its_names_are_read() -> None:
-    html = to_html(compose_report([designer.open_design("dgx2")], Settings(chosen=Chosen(chapters=("drawing",)))))
-    wide = re.search(r"--reading: (\d+)px", html)
+    page = to_html(compose_report([designer.open_design("dgx2")], Settings(chosen=Chosen(chapters=("drawing",)))))
+    wide = re.search(r"--reading: (\d+)px", page)
     assert wide is not None
-    assert html.count('class="reading"') == 1
-    frame = re.search(r'class="reading".*?viewBox="\S+ \S+ (\S+) ', html, re.DOTALL)
+    assert page.count('class="reading"') == 1
+    frame = re.search(r'class="reading".*?viewBox="\S+ \S+ (\S+) ', page, re.DOTALL)
     assert frame is not None
     smallest = 11
     assert float(wide[1]) / float(frame[1]) * smallest >= 9
@@ -67,8 +71,16 @@ def test_the_line_of_the_load_goes_through_no_value() -> None:
     assert all(not e.x < down < e.x + text_width(e.text, e.size, e.bold) for e in values)
 
 
+def test_a_page_draws_every_kind_of_block() -> None:
+    template = Path(html.__file__).with_name("page.html.jinja").read_text("utf-8")
+    assert {kind.__name__ for kind in get_args(Block)} == set(re.findall(r'k == "(\w+)"', template))
+
+
 def test_every_link_within_a_markdown_report_leads_somewhere() -> None:
-    text = to_markdown(compose_report([designer.open_design("hgx-h100-8")], Settings()))
+    report = compose_report([designer.open_design("hgx-h100-8")], Settings())
+    # what is side by side in columns is on the page as well
+    assert all(title in to_html(report) for title in ("What limits it", "What to buy first", "Bus bandwidth over"))
+    text = to_markdown(report)
     links = set(re.findall(r"\]\(<?#([\w-]+)>?\)", text))
     assert "source-1" in links
     assert links <= set(re.findall(r'<a id="([\w-]+)"></a>', text))
