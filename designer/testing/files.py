@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +12,15 @@ from typing import Any, Final, cast
 from designer import atomic
 from designer.checks.runner import Promise, promises_of
 from designer.design.document import Design
+from designer.engine.account.worth import WORTH
+from designer.engine.results import WorkloadResult
 from designer.errors import FormatError, UnitError, raised_in
 from designer.findings import Finding
 from designer.interchange.native.envelope import SUFFIX
 from designer.interchange.overrides import overridden, with_workloads
 from designer.interchange.templates import open_any
-from designer.units import parse
+from designer.units import parse, write
+from designer.workload.metrics import times_better
 
 CHECKS: Final = ".checks.toml"
 #: larger files are refused [B]
@@ -265,3 +269,33 @@ def _snapshot(given: object, path: Path) -> Snapshot | None:
     return Snapshot(
         path.parent / name, tolerance, tuple(_texts(table.get("workloads", []), str(path), "snapshot.workloads"))
     )
+
+
+#: the figure of a test, the first that a workload has; of a collective the one that nccl-tests prints
+_BEGUN: Final = ("bus_bandwidth", *WORTH)
+#: dimension of the units that a test can be begun with
+_DIMENSIONS: Final = {"B/s": "rate", "s": "duration", "1/s": "frequency", "FLOP/s": "flops"}
+
+
+def new_suite(design: str, results: Sequence[WorkloadResult]) -> str:
+    """The text of a file of tests that a design passes now, one for each workload.
+
+    Each holds the main figure of a workload to the worse end of its band.
+
+    Parameters
+    ----------
+    design
+        The design, as the file is to name it.
+    """
+    lines = [f"design = {json.dumps(design)}"]
+    for result in results:
+        name = next((m for m in _BEGUN if m in result.metrics and result.metrics[m].unit in _DIMENSIONS), None)
+        if name is None:
+            continue
+        metric = result.metrics[name]
+        more = times_better(name, 1.0, 2.0, result.kind) > 1
+        limit = float(f"{metric.low if more else metric.high:.2e}")
+        stated = write(limit, _DIMENSIONS[metric.unit])
+        expression = f'{name}("{result.id}") {">=" if more else "<="} {stated}'
+        lines += ["", "[[check]]", f"name = {json.dumps(result.title or result.id)}", f"expect = '{expression}'"]
+    return "\n".join(lines) + "\n"

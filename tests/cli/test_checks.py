@@ -158,6 +158,19 @@ def test_what_is_not_there_is_reported(capsys: pytest.CaptureFixture[str], tmp_p
     assert called(capsys, "test", "dgx-a100")[0] == 2
 
 
+def test_new_tests_hold_and_break_with_the_design(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "mine.checks.toml"
+    code, _, error = called(capsys, "test", "hgx-h100-8", "--new", tmp_path / "mine.toml")
+    assert code == 2
+    assert ".checks.toml" in error
+    assert called(capsys, "test", "hgx-h100-8", "--new", file)[0] == 0
+    assert 'bus_bandwidth("all-reduce") >= 423 GB/s' in file.read_text("utf-8")
+    assert called(capsys, "test", file)[0] == 0
+    assert called(capsys, "test", file, "--set", "links.cpu*--psw*.lanes=4")[0] == 1
+    # what is there is kept
+    assert called(capsys, "test", "hgx-h100-8", "--new", file)[0] == 2
+
+
 def test_reports_for_machines(capsys: pytest.CaptureFixture[str], suite: Path, tmp_path: Path) -> None:
     out_file = tmp_path / "results.xml"
     code, out, _ = called(capsys, "test", suite, "--junit", out_file, "--github")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from designer.checks.runner import State
 from designer.cli.command import Command
 from designer.cli.design import add_overrides
-from designer.cli.output import paragraph, print_json, print_problem
+from designer.cli.output import paragraph, print_json, print_problem, print_written
 from designer.errors import DesignerError, FormatError
-from designer.testing.files import find, open_suite
+from designer.testing.files import CHECKS, find, new_suite, open_suite
 from designer.testing.formats import as_document, github, junit
 from designer.testing.suites import counts, run_suite, unread
 
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--junit", metavar="OUT", help="write JUnit XML")
     parser.add_argument("--github", action="store_true", help="print annotations as GitHub Actions reads them")
     parser.add_argument("--update", action="store_true", help="take new snapshots")
+    parser.add_argument("--new", metavar="FILE", help="write FILE.checks.toml with tests that the design passes now")
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
@@ -40,6 +41,8 @@ def run(options: argparse.Namespace) -> int:
 
     from designer.atomic import write
 
+    if options.new:
+        return _begin(options)
     tests: list[Tested] = []
     files = find(options.paths)
     for path in files:
@@ -50,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
             print_problem(str(error))
     total = counts(tests)
     if not tests:
-        remedy = "add a *.checks.toml next to a design, or assertions to it"
+        remedy = f"write some: designer test {options.paths[0]} --new mine.checks.toml"
         raise FormatError("there is no test", file=", ".join(options.paths), remedy=remedy)
     if options.junit:
         write(Path(options.junit), junit(tests).encode())
@@ -65,6 +68,27 @@ def run(options: argparse.Namespace) -> int:
     if total[State.ERROR]:
         return 2
     return 1 if total[State.BROKEN] else 0
+
+
+def _begin(options: argparse.Namespace) -> int:
+    """Write tests that a design passes now."""
+    import os
+    from pathlib import Path
+
+    from designer.atomic import write
+    from designer.checks.analysing import analyze
+    from designer.cli.design import opened_as
+
+    path, name = Path(options.new), options.paths[0]
+    if not path.name.endswith(CHECKS):
+        raise FormatError(f"tests are in files called *{CHECKS}", file=options.new, remedy=f"add {CHECKS} to the name")
+    if path.exists():
+        raise FormatError("the file exists already", file=options.new, remedy="choose another name")
+    results = analyze(opened_as(name, options).design).workloads
+    design = os.path.relpath(name, path.parent) if Path(name).exists() else name
+    write(path, new_suite(design, results).encode())
+    print_written(options.new)
+    return 0
 
 
 def _place(test: Tested) -> str:

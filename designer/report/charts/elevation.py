@@ -22,6 +22,8 @@ GUTTER: Final = 22.0
 HEAD: Final = 34.0
 #: names in a single unit of height; from where they have room, and from where the power is written next to them [U]
 _LOW, _ROOMY, _TALL = 9.4, 1.6, 4
+#: a unit of this height has room for a name [px]
+_NAMED: Final = 8.0
 #: so many low units of one name stand as one box with its first and last number
 _RUN = 4
 #: every so many units are numbered [U]
@@ -130,7 +132,7 @@ def _draw_rack(sheet: Chart, unit: Placed, x: float, bottom: float, wide: float)
         stroke="" if unit.height_known else "assumed",
         dashed=not unit.height_known,
     )
-    if unit.height * UNIT >= 8.0:
+    if unit.height * UNIT >= _NAMED:
         size = _LOW if unit.height < _ROOMY else SMALL
         stated = unit.name
         if unit.watts is not None and unit.height >= _TALL:
@@ -147,13 +149,17 @@ def _draw_rack(sheet: Chart, unit: Placed, x: float, bottom: float, wide: float)
 
 
 def front(rack: Rack, width: float) -> Picture:
-    """One rack alone, every unit for itself: `GUTTER` next to it for the numbers, `HEAD` above it for name and
-    power."""
+    """One rack alone, every unit for itself: `GUTTER` next to it for the numbers, `HEAD` above it for name and power.
+
+    Only units too low for a name are drawn in runs, which have one.
+    """
     sheet = Chart(width)
     wide, bottom = width - GUTTER - 1, HEAD + rack.height * UNIT
     sheet.text(GUTTER, 12, rack.name, bold=True, room=wide)
     sheet.text(GUTTER, 26, _filled_units(rack, " rated" if not rack.power else ""), "muted", size=SMALL, room=wide)
-    _front(sheet, rack, GUTTER, bottom, wide, ([unit] for unit in rack.units))
+    named = [[unit] for unit in rack.units if unit.height * UNIT >= _NAMED]
+    low = _runs([unit for unit in rack.units if unit.height * UNIT < _NAMED])
+    _front(sheet, rack, GUTTER, bottom, wide, (*named, *low))
     return sheet.picture(bottom + 4, rack.name)
 
 
