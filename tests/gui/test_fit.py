@@ -44,18 +44,18 @@ def test_small_designs_are_shown_larger_but_not_huge(window: MainWindow, qtbot: 
     assert 1.0 < canvas.view.scale <= 1.5
 
 
-def test_the_list_of_parts_covers_nothing_that_is_shown_whole(window: MainWindow, qtbot: QtBot) -> None:
-    """The drawing makes room for the list and takes it back."""
+def test_the_list_of_parts_opens_over_the_drawing(window: MainWindow, qtbot: QtBot) -> None:
+    """What was in sight keeps its place and size."""
     window.resize(1440, 900)
     window.open_template("hgx-h100-8")
     canvas, listed = window.canvas, window.area
     assert canvas is not None
     qtbot.waitUntil(canvas.shows_all)
-    before = canvas.view
+    before = canvas.camera.target
     window.show_panel("parts")
     assert listed.palette_ is not None
-    qtbot.waitUntil(canvas.shows_all)
-    x, y, _, _ = canvas.scene.view_state.bounds
-    assert canvas.camera.target.to_view(x, y)[0] >= listed.palette_.geometry().right()
+    qtbot.waitUntil(listed.palette_.isVisible)
+    assert canvas.camera.target == before
     window.leave_panels()
-    qtbot.waitUntil(lambda: canvas.camera.target == before)
+    qtbot.waitUntil(listed.palette_.isHidden)
+    assert canvas.camera.target == before

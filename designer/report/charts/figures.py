@@ -46,10 +46,13 @@ def _split_by_scale(figure: Figure) -> list[Figure]:
     tops = [max(line.y) for line in kept]
     if len(kept) < 2 or max(tops) <= _APART * max(min(tops), 1e-30):
         return [replace(figure, lines=tuple(kept))] if kept else []
-    return [
-        replace(figure, title=f"{line.name[:1].upper()}{line.name[1:]}", lines=(replace(line, name=""),))
-        for line in kept
-    ]
+    return [replace(figure, title=_title_of(figure, line), lines=(replace(line, name=""),)) for line in kept]
+
+
+def _title_of(figure: Figure, line: LineSeries) -> str:
+    """What a line alone is called: by its name, which needs that of the figure where it is a value, as 10 Gb/s."""
+    name = f"{line.name[:1].upper()}{line.name[1:]}"
+    return f"{figure.title}, {name}" if name[:1].isdigit() else name
 
 
 def _draw_figure(figure: Figure, title: str) -> Drawing:
@@ -64,6 +67,7 @@ def _draw_figure(figure: Figure, title: str) -> Drawing:
         lambda v: _text(v, figure.y, up),
         captions=(_caption(figure.y, up, ""), _caption(figure.x, across, figure.x.title)),
         log_x=figure.x.log,
+        x_unit="s" if figure.x.unit == "s" else "",
         unit_up=60.0 if split(up, figure.y.unit, "", up)[1] == "min" else 1.0,
     )
     return Drawing(picture, f"{figure.title} of {title}", figure.title, aside=title)

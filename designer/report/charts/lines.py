@@ -34,6 +34,7 @@ def lines(
     *,
     captions: tuple[str, str] = ("", ""),
     log_x: bool = False,
+    x_unit: str = "",
     x_ticks: Sequence[float] = (),
     width: float = HALF,
     height: float = 250.0,
@@ -49,6 +50,8 @@ def lines(
         How values of the axes are written.
     unit_up
         What one of the unit is that values of the upright axis are written in: its end is a round number of those.
+    x_unit
+        Unit of the lower axis: long times are marked at whole minutes, hours and days.
     captions
         What is at the upper left and at the right end below: the quantities.
     """
@@ -75,7 +78,7 @@ def lines(
         sheet.line(((left, y.at(value)), (right, y.at(value))), "hair")
         sheet.text(left - 6, y.at(value) + 3.6, up(value), "muted", size=SMALL, anchor="end")
     last = -math.inf
-    for value in x_ticks or x.ticks():
+    for value in x_ticks or x.ticks(unit=x_unit):
         text = across(value)
         half = text_width(text, SMALL) / 2
         at = min(x.at(value), width - half)
