@@ -357,6 +357,14 @@ _DATED: Final[Mapping[str, tuple[_Dated, ...]]] = MappingProxyType(
             _Dated("2023-02", replace(SOFTWARE["fsdp-eager"], fused_attention=False, **_LOOPS)),
             _Dated("2023-12", replace(SOFTWARE["fsdp-eager"], attention=_FSDP.attention)),
         ),
+        "tuned": (
+            # scaled_dot_product_attention of PyTorch 2.0
+            _Dated("2023-02", _TUNED),
+            _Dated("2023-12", replace(_TUNED, fused_attention=True, attention=_FSDP.attention, fitted_on=_runs())),
+            _Dated("", replace(_TUNED, fused_attention=True, attention=_MODERN, fitted_on=_runs())),
+        ),
+        # FlashAttention was published in 2022-05
+        UNKNOWN: (_Dated("2022-04", replace(_UNKNOWN, fused_attention=False)),),
         "eager": (_Dated("2023-02", replace(SOFTWARE["eager"], **_LOOPS)),),
     }
 )

@@ -373,10 +373,11 @@ def test_an_unknown_release_may_be_any_that_ran_on_the_generation() -> None:
 
 def test_attention_of_pytorch_doubled_in_2024() -> None:
     """Release 2.2 of 2024-01: 0.433 of the calibrated kernel before, twice as much is .866, .85 is there."""
-    for name in ("fsdp", "fsdp-compiled", "fsdp-eager"):
+    for name in ("fsdp", "fsdp-compiled", "fsdp-eager", "tuned"):
         assert software(name, "2023-12").attention.value == 0.433
         assert software(name, "24.01").attention.value == 0.85
     assert not software("fsdp", "2022").fused_attention
+    assert not software("unknown", "2022-04").fused_attention
 
 
 @pytest.mark.parametrize(
