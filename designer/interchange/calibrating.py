@@ -398,7 +398,7 @@ def _valued(design: Design, kind: str, name: str, value: float, key: str, points
             return one
         known = design.quantity(one, name)
         before.append(known.si(dimension) if known is not None else value)
-        quantity = Quantity(value=f"{value / scale:.6g} {unit}", source=key, status=Status.PRIMARY)
+        quantity = Quantity(value=f"{value / scale:.10g} {unit}", source=key, status=Status.PRIMARY)
         return with_changes(one, overrides={**one.overrides, name: quantity})
 
     changed = _everywhere(design, lambda link: link, part)

@@ -16,6 +16,7 @@ SCRIPT: Final = r"""#!/bin/sh
 # Usage: [FIO_FILE=/data/large.file] sh measure.sh [FILE]      (about five minutes; FILE is measured.txt)
 # Runs those of nvbandwidth, nccl-tests (all_reduce_perf), fio and PyTorch that are in PATH. It only reads:
 # fio reads FIO_FILE, which must exist and be larger than memory is to be seen (64 GiB is good).
+# `designer calibrate --cases FILE` keeps what was measured for `designer validate`.
 set -u
 file=${1:-measured.txt}
 if [ -e "$file" ]; then echo "$file exists already: name another file" >&2; exit 2; fi
@@ -51,6 +52,8 @@ if have fio && [ -f "${FIO_FILE:-}" ]; then
     drive stream --rw=read --bs=1M --iodepth=32
     drive one-request --rw=randread --bs=4k --iodepth=1
     drive operations --rw=randread --bs=4k --iodepth=32 --numjobs=8 --group_reporting
+elif have fio; then
+    echo "fio is left out: FIO_FILE names no file" >&2
 fi
 if have python3 && python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
     section products python3 -c '

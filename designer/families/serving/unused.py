@@ -18,7 +18,7 @@ _Reason = tuple[list[str], str, str]
 
 def unused(asked: Serving) -> tuple[Finding, ...]:
     """One finding for every reason for which something that was set changes nothing."""
-    of_requests = (*_of_load(asked), *_of_lengths(asked.load), *_of_images(asked.deployment))
+    of_requests = (*_of_load(asked), *_of_split(asked), *_of_lengths(asked.load), *_of_images(asked.deployment))
     return _findings((*_of_deployment(asked.deployment), *of_requests, *_of_start(asked)))
 
 
@@ -117,6 +117,12 @@ def _of_load(asked: Serving) -> Iterator[_Reason]:
     if not asked.tiers.strip():
         differs = _set(tier_share=asked.tier_share != _default_settings().tier_share)
         yield differs, "keys and values stay on the accelerators", "name parts in tiers"
+
+
+def _of_split(asked: Serving) -> Iterator[_Reason]:
+    if asked.deployment.prompts and asked.load.kind in ("trace", "agents"):
+        differs = _set(routing=asked.load.routing != _default_settings().load.routing)
+        yield differs, "engines for prompts take requests in turns", "let all accelerators do both"
 
 
 def _of_images(asked: Deployment) -> Iterator[_Reason]:

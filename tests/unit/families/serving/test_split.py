@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ from designer.families.serving.limits import outcome
 from designer.families.serving.split import largest_split_load, place_split, sent_in, serve_split
 from designer.families.serving.split_clients import Side, run_split_clients
 from designer.families.serving.split_search import arrangements, best_split
+from designer.families.serving.unused import unused
 from tests.asked import answered, serving_asked
 from tests.unit.families.serving.test_serving_workload import codes
 
@@ -160,6 +162,13 @@ def test_a_size_of_pods_counts_both_kinds() -> None:
 def test_engines_for_prompts_change_nothing_without_prompts_of_their_own() -> None:
     found = analysed(designer.open_design(TEMPLATE), group="gpus", prompt_replicas=2)
     assert "SERVE-UNUSED" in codes(found)
+
+
+def test_a_choice_of_replicas_by_prompts_changes_nothing_where_prompts_have_engines_of_their_own() -> None:
+    together, apart = asked(group="gpus"), asked(**APART)
+    chosen = [replace(each, load=replace(each.load, kind="agents", routing="prefix")) for each in (together, apart)]
+    stated = [" ".join(finding.text for finding in unused(each)) for each in chosen]
+    assert ["routing changes nothing" in each for each in stated] == [False, True]
 
 
 def test_the_command_says_what_to_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
