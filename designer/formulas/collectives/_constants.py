@@ -215,6 +215,8 @@ IN_SWITCH_TREE_CHUNKS: Final = (
     Constant(1.0, 1.0, 1.0, _NCCL, Status.PRIMARY, "1", "src/enqueue.cc of 2.30"),
 )
 IN_SWITCH_TREE_SERVERS: Final = Constant(4.0, 4.0, 4.0, _NCCL, Status.PRIMARY, "1", "src/transport/nvls.cc of 2.30")
+#: ranks of a domain that own slices of an in-switch reduction and send between servers, at most
+IN_SWITCH_HEADS: Final = Constant(32.0, 32.0, 32.0, _NCCL, Status.PRIMARY, "1", "src/include/device.h of 2.30")
 #: what a rank that also feeds the trees between servers keeps of its rate inside
 IN_SWITCH_TREE: Final = Constant(
     0.94, 0.88, 1.0, _FIT, Status.DERIVED, "1", "2 x 8 H200, 1 to 16 GiB, residual 1 %; NCCL plans .89 of it"
@@ -308,7 +310,7 @@ PLAN_MARGIN_SERVERS: Final = Constant(
 )
 #: channels that leave a server or a rack, each through one NIC
 NETWORK_CHANNELS: Final = Constant(
-    32.0, 24.0, 64.0, _NCCL, Status.UNVERIFIED, "1", "NCCL_MAX_NVLS_ARITY and MAXCHANNELS are 32; 64 in newer releases"
+    32.0, 24.0, 64.0, _NCCL, Status.PRIMARY, "1", "src/init.cc of 2.30: half of MAXCHANNELS; as many heads"
 )
 #: efficiency of the line, by network kind
 NETWORK: Final = {

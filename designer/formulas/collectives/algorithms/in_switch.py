@@ -94,11 +94,13 @@ def _round(situation: CollectiveSituation) -> float:
 
     Notes
     -----
-    Chunks of 128 KiB, of 64 KiB from four servers on, halved below 4 of them and again below one for every channel and
-    head. A message of a single round is cut in two. A chunk is reduced, passes every step of the tree and is stored.
+    Chunks of 128 KiB, of 64 KiB from four servers and in domains larger than a baseboard, halved below 4 of them and
+    again below one for every channel and head. A domain has at most 32 heads. A message of a single round is cut in
+    two. A chunk is reduced, passes every step of the tree and is stored.
     """
-    heads = situation.ranks_per_server * _channels(situation)
-    many = situation.servers >= c.IN_SWITCH_TREE_SERVERS.value
+    local = situation.ranks_per_server
+    heads = min(local, c.IN_SWITCH_HEADS.value) * _channels(situation)
+    many = situation.servers >= c.IN_SWITCH_TREE_SERVERS.value or local > c.BASEBOARD_RANKS.value
     chunk = (c.IN_SWITCH_CHUNK if many else c.IN_SWITCH_TREE_CHUNK).value
     smallest = c.IN_SWITCH_CHUNK.value / 2
     for chunks in c.IN_SWITCH_TREE_CHUNKS:

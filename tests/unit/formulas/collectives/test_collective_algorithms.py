@@ -177,6 +177,23 @@ def test_two_racks_take_longer_than_one() -> None:
         assert both.time > one.time
 
 
+def test_heads_and_channels_decide_how_two_racks_fill() -> None:
+    """8 GiB over two racks: 32 heads x 32 channels x 64 KiB are 64 MiB, and (1 + 2) of them pass before the last is stored.
+
+    Inside 900 x .60 x .84 x .94 = 426.4 GB/s: (8192 + 192) MiB x (1 + 1/72) take 20.9 ms; the 32 NICs, at 1,536 GB/s,
+    5.7 ms for 8384 MiB. 3 us launch, 25 us inside, 2 x 20.9 us between, and 72 x 3.3 MB not overlapped, .557 ms, are
+    .627 ms more: 21.5 ms, or 792 GB/s of bus bandwidth. With 72 heads it was 23.2 ms.
+    """
+    size = 8 * GIB
+    rack = replace(H100, ranks=72, intra_bandwidth=900e9, architecture="sm_100", message=size)
+    (two,) = in_switch(replace(rack, ranks=144, servers=2, inter_bandwidth=72 * 50e9, nics_per_server=72))
+    assert two.time == pytest.approx(21.53e-3, rel=1e-3)
+    assert size * 2 * 143 / 144 / two.time == pytest.approx(792e9, rel=2e-3)
+    inside, between = (load.bytes / min(rate for _, rate in load.bounds) for load in two.loads)
+    assert inside == pytest.approx(20.90e-3, rel=1e-3)
+    assert between == pytest.approx(5.72e-3, rel=1e-3)
+
+
 def test_a_domain_sends_through_as_many_nics_as_there_are_channels() -> None:
     """72 NICs of 50 GB/s, 32 channels: 0.96 × 32 × 50 = 1,536 GB/s leave a rack; every rank for itself has 3,456."""
     two = replace(H100, ranks=144, servers=2, inter_bandwidth=72 * 50e9, nics_per_server=72)
