@@ -31,6 +31,19 @@ def generation(architecture: str) -> int:
     return int(found.group(1))
 
 
+def generation_name(architecture: str) -> str:
+    """``sm_90`` for every spelling of an NVIDIA architecture, others as they are."""
+    return f"sm_{generation(architecture)}" if _DIGITS.match(architecture) else architecture
+
+
+def fabric(situation: CollectiveSituation) -> str:
+    """What the slowest part of a group runs over: the path inside one server, or what joins several."""
+    if situation.servers == 1:
+        return situation.intra_path
+    domains = situation.ranks_per_server > c.BASEBOARD_RANKS.value
+    return f"{situation.network} between NVLink domains" if domains else situation.network
+
+
 def by_generation(table: Mapping[int, Constant], architecture: str) -> Constant:
     """The entry of the newest generation that is not newer than the given one; the oldest if all are newer."""
     wanted = generation(architecture)

@@ -17,7 +17,7 @@ from designer.formulas.collectives._situation import (
     Launch,
     Protocol,
 )
-from designer.formulas.collectives._terms import generation
+from designer.formulas.collectives._terms import fabric, generation, generation_name
 from designer.formulas.formula import Formula
 from designer.registry import discover
 
@@ -96,8 +96,8 @@ def _planned(situation: CollectiveSituation, candidates: tuple[AlgorithmTime, ..
 def _candidates(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     formulas = discover("designer.formulas.collectives.algorithms", "FORMULA", Formula).values()
     times: list[AlgorithmTime] = [time for formula in formulas for time in formula.function(situation)]
-    joined = c.SPREAD_SERVERS.value if situation.servers > 1 else 0.0
-    times = [_wider(one, math.hypot(c.SPREAD_MACHINES.value, joined)) for one in times]
+    spread = _spread(situation)
+    times = [_wider(one, spread) for one in times]
     if situation.launch is Launch.GRAPH:
         times = [_in_graph(one) for one in times]
     if generation(situation.architecture) > c.NEWEST_FITTED.value:
@@ -107,6 +107,18 @@ def _candidates(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
         # after the choice, which does not know who launches
         times = [_in_turn(one, situation.ranks_per_server) for one in times]
     return tuple(times)
+
+
+def _spread(situation: CollectiveSituation) -> float:
+    """Log spread of what no measurement of this machine, generation of GPU or fabric was fitted for [1]."""
+    parts = [c.SPREAD_MACHINES.value]
+    if situation.servers > 1:
+        parts.append(c.SPREAD_SERVERS.value)
+    if generation_name(situation.architecture) not in c.FITTED_GENERATIONS:
+        parts.append(c.SPREAD_GENERATION.value)
+    if fabric(situation) not in c.FITTED_FABRICS:
+        parts.append(c.SPREAD_FABRIC.value)
+    return math.hypot(*parts)
 
 
 def _in_turn(one: AlgorithmTime, launches: float) -> AlgorithmTime:

@@ -3,7 +3,7 @@
 The fitted shares of bandwidth start at what the library plans, or at a neutral value where it has no plan, and are
 chosen, one after the other, on all other publications; the library's tables stay. With ``generation``, ``fabric`` or
 ``maker`` as argument all machines of one generation of GPU, of one kind of path, or of one maker or cloud are left out
-together. It takes some minutes, so the score table states its mean.
+together; several arguments are several runs. It takes a minute or two, so the score table states its mean.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 from designer.formulas.collectives import AlgorithmTime, NetworkKind
 from designer.formulas.collectives import _constants as c
 from designer.formulas.collectives import collective_time as module
+from designer.formulas.collectives._terms import fabric
 from designer.formulas.scoring import Scored, band_score, macro_mean
 from designer.sources import Constant
 from tests.validation.collectives.test_collective_cases import CASES, scored, situation
@@ -39,6 +40,8 @@ NAMES: Sequence[str] = (
     *("RING_PIPELINE", "TREE_PIPELINE", "PCIE_PIPELINE"),
 )
 PLACES: Sequence[tuple[Any, Any]] = (*TABLES, *((c, name) for name in NAMES))
+#: the sets of generations and fabrics that are fitted
+FITTED: Sequence[str] = ("FITTED_GENERATIONS", "FITTED_FABRICS")
 NEUTRAL = 0.8
 #: what is known without a measurement: plans of the library for networks and PCIe, and that PCIe fills less
 PLANNED: dict[Any, float] = {
@@ -57,7 +60,7 @@ ROUNDS = 2
 def kept() -> Generator[None]:
     """Every constant as before, afterwards."""
     tables = [(table, key, table[key]) for table, key in TABLES]
-    names = {name: getattr(c, name) for name in NAMES}
+    names = {name: getattr(c, name) for name in (*NAMES, *FITTED)}
     try:
         yield
     finally:
@@ -127,6 +130,7 @@ def _error(cases: Sequence[dict[str, Any]]) -> float:
 def without(group: str, of: Callable[[dict[str, Any]], str] = itemgetter("group")) -> list[Scored]:
     """The cases of a publication, or of a family of machines, predicted by constants chosen on all others."""
     others = [case for case in CASES if of(case) != group]
+    mine = [case for case in CASES if of(case) == group]
     with kept():
         for place in PLACES:
             _set(place, PLANNED.get(place[1], NEUTRAL))
@@ -142,14 +146,17 @@ def without(group: str, of: Callable[[dict[str, Any]], str] = itemgetter("group"
                         errors.append((_error(others), abs(value - before), value))
                     _set(place, min(errors)[-1])
         module._candidates.cache_clear()  # pyright: ignore[reportPrivateUsage]
-        return [scored(case) for case in CASES if of(case) == group]
+        for place, name in enumerate(FITTED):
+            alone = {kinds_of(case)[place] for case in mine} - {kinds_of(case)[place] for case in others}
+            setattr(c, name, getattr(c, name) - alone)
+        return [scored(case) for case in mine]
 
 
 def kinds_of(case: dict[str, Any]) -> tuple[str, str, str]:
     """Generation, fabric and size of a case, as the table of worst groups is cut."""
     s = case["situation"]
     size = "up to 1 MiB" if s["message"] <= 2**20 else "to 256 MiB" if s["message"] <= 2**28 else "larger"
-    return s["architecture"], s.get("network", "infiniband") if s["servers"] > 1 else s["intra_path"], size
+    return s["architecture"], fabric(situation(case)), size
 
 
 def maker(case: dict[str, Any]) -> str:
@@ -167,7 +174,7 @@ FAMILIES: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 
-def main(family: str = "publication") -> None:
+def main(family: str) -> None:
     """Print errors by publication or family left out, and by kind."""
     of = FAMILIES[family]
     points: list[tuple[dict[str, Any], Scored]] = []
@@ -188,4 +195,5 @@ def main(family: str = "publication") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    for asked in sys.argv[1:] or ["publication"]:
+        main(asked)

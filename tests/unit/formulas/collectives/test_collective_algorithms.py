@@ -178,7 +178,7 @@ def test_two_racks_take_longer_than_one() -> None:
 
 
 def test_heads_and_channels_decide_how_two_racks_fill() -> None:
-    """8 GiB over two racks: 32 heads x 32 channels x 64 KiB are 64 MiB, and (1 + 2) of them pass before the last is stored.
+    """8 GiB over two racks: 32 heads x 32 channels x 64 KiB are 64 MiB, of which 1 + 2 pass before the last is stored.
 
     Inside 900 x .60 x .84 x .94 = 426.4 GB/s: (8192 + 192) MiB x (1 + 1/72) take 20.9 ms; the 32 NICs, at 1,536 GB/s,
     5.7 ms for 8384 MiB. 3 us launch, 25 us inside, 2 x 20.9 us between, and 72 x 3.3 MB not overlapped, .557 ms, are

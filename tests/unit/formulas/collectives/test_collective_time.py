@@ -1,13 +1,21 @@
 """The chosen algorithm, its invariants over all situations, and the sweep."""
 
 from dataclasses import replace
+from math import hypot, log
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from designer.errors import AnalysisError
-from designer.formulas.collectives import CollectiveKind, CollectiveSituation, NetworkKind, PathClass, Protocol
+from designer.formulas.collectives import (
+    CollectiveKind,
+    CollectiveSituation,
+    CollectiveTime,
+    NetworkKind,
+    PathClass,
+    Protocol,
+)
 from designer.formulas.collectives.collective_time import bus_factor, collective_time
 from designer.formulas.collectives.size_sweep import size_sweep, sizes
 
@@ -186,3 +194,30 @@ def test_the_library_plans_its_switch_before_rings_with_flags_of_128_bytes() -> 
     assert found.candidates[0].protocol is Protocol.LL128
     assert not {one.protocol for one in found.allowed if one.algorithm != "nvls"} & {Protocol.LL128, Protocol.SIMPLE}
     assert collective_time(situation, frozenset({"ring"})).algorithm == "ring"
+
+
+def _longer(found: CollectiveTime) -> float:
+    return log(found.high / found.time)
+
+
+def test_a_generation_that_nothing_is_fitted_on_has_a_wider_band() -> None:
+    """MI250X and MI300X have the same constants; squares of log spreads add: .2 and .12 are .233."""
+    mesh = replace(H200, intra_path=PathClass.XGMI, intra_bandwidth=448e9, in_switch_reduction=False)
+    fitted, other = (collective_time(replace(mesh, architecture=name)) for name in ("gfx942", "gfx90a"))
+    assert other.time == fitted.time
+    assert _longer(other) == pytest.approx(hypot(_longer(fitted), 0.12))
+    assert other.bus_high <= bus_factor(mesh.kind, 8) * mesh.message / fitted.floor
+
+
+def test_a_fabric_that_nothing_is_fitted_on_has_a_wider_band() -> None:
+    """Several NVLink domains are none that was measured: .14 more, as squares; two baseboards have no such part."""
+    board = replace(H200, ranks=16, servers=2, inter_bandwidth=400e9, nics_per_server=8)
+    wider = [
+        _longer(
+            collective_time(replace(board, ranks=ranks, inter_bandwidth=ranks / 2 * 50e9, nics_per_server=ranks // 2))
+        )
+        for ranks in (16, 144)
+    ]
+    assert wider[1] > hypot(wider[0], 0.1)
+    ring = collective_time(replace(board, ranks=2, intra_bandwidth=0.0, network=NetworkKind.TCPXO))
+    assert _longer(ring) > 0.14
