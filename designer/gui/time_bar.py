@@ -45,7 +45,7 @@ class Elided(Label):
             text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
             painter.drawText(self.rect(), self.alignment(), text)
 
-    def tell(self, text: str) -> None:
+    def show_text(self, text: str) -> None:
         """Show another text."""
         if text != self.text():
             self.setText(text)
@@ -97,7 +97,7 @@ class TimeBar(QFrame):
         self.what.clicked.connect(self._choose)
         self.speed.clicked.connect(self._choose_speed)
         self._later = QTimer(self, singleShot=True, interval=_STATED_MS)
-        self._later.timeout.connect(self._tell)
+        self._later.timeout.connect(self._show_limit)
         self.hide()
 
     def _button(self, icon: str, tip: str) -> QToolButton:
@@ -172,24 +172,24 @@ class TimeBar(QFrame):
             self.now.setMinimumWidth(metrics.horizontalAdvance(widest + "0"))
         self.ruler.setVisible(moves or frames is None)
         self.ruler.show_run(frames, player.scenario.events, player.stale or player.busy)
-        self.slower.tell(_slower(player))
+        self.slower.show_text(_slower(player))
         self._moved(session.moment)
 
     def _moved(self, moment: float) -> None:
         player = self.player
         frames = player.session.frames if player is not None else None
         if player is None or frames is None:
-            self._tell()
+            self._show_limit()
             return
         self.now.setText(clock_text(moment, frames.end))
         self.ruler.set_moment(moment)
         if not player.playing:
             self._later.stop()
-            self._tell()
+            self._show_limit()
         elif not self._later.isActive():
             self._later.start()
 
-    def _tell(self) -> None:
+    def _show_limit(self) -> None:
         """What binds at the instant shown."""
         player = self.player
         if player is None or not player.wanted:
@@ -207,7 +207,7 @@ class TimeBar(QFrame):
             )
         else:
             stated = _headline(player.session)
-        self.binds.tell(stated)
+        self.binds.show_text(stated)
 
     # ---- hands
 

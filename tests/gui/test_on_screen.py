@@ -78,7 +78,7 @@ def test_the_share_that_is_busy_is_that_of_the_curve(window: MainWindow, qtbot: 
         assert abs(busy_at(frames, moment) - curve.at(moment)) < 0.5
     assert busy_at(frames, 0.0) > 0.9
     player.seek(15.0)
-    window.time_bar._tell()
+    window.time_bar._show_limit()
     shown = window.time_bar.binds.text()
     assert f"Processors busy now: {busy_at(frames, player.session.moment) * 100:.0f}%" in shown
 

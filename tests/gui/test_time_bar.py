@@ -43,6 +43,18 @@ def test_f6_runs_the_workload_shown(window: MainWindow, qtbot: QtBot):
     assert window.document.player.scenario.workloads == (session.workload,)
 
 
+def test_a_steady_stream_has_no_clock(window: MainWindow, qtbot: QtBot):
+    window.open_template("hgx-h100-8")
+    assert window.document is not None
+    session, bar = window.document.session, window.time_bar
+    assert session.workload == "h2d"
+    QTest.keyClick(window, Qt.Key.Key_F6)
+    qtbot.waitUntil(lambda: session.frames is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: "give it a size" in bar.binds.text())
+    assert not bar.ruler.isVisible()
+    assert not bar.play.isEnabled()
+
+
 def test_scrubbing_shows_the_loads_of_the_instant(window: MainWindow, player: Player):
     ruler, frames = window.time_bar.ruler, player.session.frames
     assert frames is not None

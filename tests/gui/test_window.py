@@ -501,6 +501,15 @@ def test_a_group_is_called_as_what_it_is_made_of(window: MainWindow, qtbot: QtBo
     window.run("edit.group")
     (group,) = session.design.groups.values()
     assert group.label == "DGX A100"
+    # the keys go to the number of its members
+    qtbot.waitUntil(lambda: isinstance(window.focusWidget(), QLineEdit))
+    field = window.focusWidget()
+    assert isinstance(field, QLineEdit)
+    field.selectAll()
+    QTest.keyClicks(field, "4")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert next(iter(session.design.groups.values())).replicas == 4
+    session.undo()
     session.undo()
     servers = [p.id for p in session.design.parts.values() if p.kind == "server"]
     session.select([((), Ref("parts", i)) for i in servers])

@@ -38,6 +38,8 @@ _PAGE: Final = (595.28, 841.89)
 _LEFT, _RIGHT, _TOP, _FOOT = 51.0, 51.0, 71.0, 51.0
 #: frames without padding
 _BARE: Final = {"leftPadding": 0, "rightPadding": 0, "topPadding": 0, "bottomPadding": 0}
+#: between the head of a page and a sheet, at most [points]
+_CLEAR: Final = 18.0
 #: what is in the place of a chapter's number for the sheets at the end
 _ANNEX: Final = "A"
 
@@ -254,6 +256,8 @@ class _Book(Blocks):
 
             def draw(self) -> None:
                 page = self.canv
+                # clear of the head of the page where the piece leaves room
+                page.translate(0, -min(_CLEAR, sheet.area[1] - sheet.height * sheet.scale))
                 page.setFont("Inter", 7.5)
                 page.setFillColor(ink)
                 page.drawString(0, sheet.area[1] + (LEGEND_ROW + 4 if repeated else 6), stated)
