@@ -346,9 +346,16 @@ class Sender:
             each = 1 / (1 / each - 1 / float(getattr(POPULATION, which))) if each < POPULATION.value else each
         if self.tls:
             # one core encrypts what it then copies
-            cipher = STUNNEL if self.monitor is Monitor.XEN else TLS
-            each = 1 / (1 / each + 1 / float(getattr(cipher, which)))
+            each = 1 / (1 / each + 1 / float(getattr(self._cipher, which)))
         return each
+
+    @property
+    def _cipher(self) -> Constant:
+        return STUNNEL if self.monitor is Monitor.XEN else TLS
+
+    def cipher_cores(self, link_rate: BytesPerSecond) -> float:
+        """Cores busy encrypting at a rate on the link [cores]."""
+        return link_rate / self._cipher.value if self.tls else 0.0
 
     def scan(self, guest: Estimate) -> Estimate:
         """Guest memory searched for zero pages [B/s].
@@ -396,7 +403,7 @@ def kvm_bandwidth(
         positive(routed_bandwidth, "routed_bandwidth")
     how = (Sender() if sender is None else sender).checked()
 
-    def corner(which: str) -> tuple[float, float, str]:
+    def corner(which: str) -> tuple[BytesPerSecond, float, str]:
         limits, factor = how.limits(line_rate, routed_bandwidth, which)
         name = min(limits, key=lambda each: limits[each])
         # what nobody measured together is as far off as a constant of one publication is elsewhere
@@ -404,7 +411,7 @@ def kvm_bandwidth(
         guest = min(limits[name] * spread, how.most(line_rate, routed_bandwidth) * factor)
         # a file is written, then read
         guest /= 2 if how.transport is Transport.FILE else 1
-        return guest / factor, guest, name
+        return BytesPerSecond(guest / factor), guest, name
 
     value, low, high = corner("value"), corner("low"), corner("high")
     link_rates = (value[0], low[0], high[0])
@@ -414,7 +421,7 @@ def kvm_bandwidth(
         guest=guest,
         scan=how.scan(guest),
         limited_by=value[2],
-        cores=CORES[how.compression].value * guest.value / _GIGABYTE.value,
+        cores=CORES[how.compression].value * guest.value / _GIGABYTE.value + how.cipher_cores(value[0]),
     )
 
 

@@ -272,6 +272,10 @@ def test_tls_and_tunnels_by_hand() -> None:
     assert sent(HUNDRED, tls=True, channels=8).link_rate.value == pytest.approx(4.44 * GB, rel=0.01)
     # one thread that encrypts carried 300 MB/s in 2020
     assert sent(HUNDRED, tls=True).link_rate.low < 0.3 * GB
+    # 10 Gb/s carry 1.175 GB/s of four connections: 1.175 cores encrypt, and .36 s a GB copy
+    four = sent(parse_rate("10 Gb/s"), tls=True, channels=4)
+    assert four.cores == pytest.approx(1.175 + 0.36 * 1.175)
+    assert sent(parse_rate("10 Gb/s"), channels=4).cores == pytest.approx(0.36 * 1.175)
     tunnel = sent(HUNDRED, transport=Transport.TUNNELLED)
     assert (tunnel.link_rate.value, tunnel.limited_by) == (0.25 * GB, "tunnel through libvirt")
     # 1 Gb/s is narrower than the tunnel
