@@ -17,7 +17,7 @@ from designer.cli.design import add_design, opened
 from designer.cli.output import finding_dict, print_findings, print_json, progress_bar, shown_file, table
 from designer.cli.pages import add_page_options, print_page
 from designer.engine.clock.interruptions import interruptions
-from designer.errors import DesignerError, ExchangeError, UnitError, raised_as, raised_in
+from designer.errors import DesignerError, ExchangeError, UnitError, raised_in
 from designer.findings import Severity
 from designer.pages.simulate import page_of_simulation
 from designer.report.run_power import run_power
@@ -221,8 +221,11 @@ def _print_replay(found: Replay) -> None:
 
 
 def _time(text: str, place: str) -> float:
-    with raised_as(UnitError, place, of=UnitError):
+    try:
         value = float(parse_duration(text))
+    except UnitError as error:
+        remedy = 'write for example "10 min" or "2 s"'
+        raise UnitError(error.text.partition(" — ")[0], place=place, remedy=remedy) from None
     if value < 0:
         raise UnitError(f"{text!r} is negative", place=place, remedy="give 0 s or later")
     return value
