@@ -73,7 +73,7 @@ def _limit_in_flight(network: Network, definition: int, operation: Move, way: in
         request_rate(size, in_flight, Seconds(latency), medium)
         for latency in band_of(network.design, part, "access_latency") or usual
     )
-    label = f"{in_flight:,} requests of {format_quantity(size, 'size')} in flight"
+    label = f"{in_flight:,} request{'s' * (in_flight != 1)} of {format_quantity(size, 'size')} in flight"
     return Limit("requests", label, value, band=(min(1.0, low / value), max(1.0, high / value)))
 
 
