@@ -29,7 +29,7 @@ analysis.study analysis.simulation
 families.training.kinds.training families.training.kinds.elastic families.training.page families.training.rules.trn001
 families.serving.page families.serving.metrics families.serving.formulas.kv families.machines.page
 engine.clock engine.flows.maxmin engine.routes.routing.ecmp engine.routes.routing.shortest engine.network engine.results
-design.document design.geometry design.edits.parts design.edits.links design.wiring.mesh design.wiring.ring
+design.document design.geometry design.edits.parts design.edits.links
 catalog.parttype catalog.kinds.compute catalog.kinds.stores catalog.linkkinds.host catalog.linkkinds.network
 workload.kind workload.jobs
 formulas.formula formulas.collectives.ring formulas.memory.kv
@@ -67,7 +67,6 @@ OFFENCES = [
     ("catalog.linkkinds.network", "designer.catalog.linkkinds.host", "Link kinds"),
     ("families.training.kinds.training", "designer.families.training.kinds.elastic", "Workload kinds"),
     ("design.edits.links", "designer.design.edits.parts", "Edits"),
-    ("design.wiring.mesh", "designer.design.wiring.ring", "Wirings"),
     ("engine.routes.routing.ecmp", "designer.engine.routes.routing.shortest", "Routing algorithms"),
     ("rules.power.pow001", "designer.rules.links.lnk001", "Rules"),
     ("interchange.importers.hwloc", "designer.interchange.importers.nccl", "Importers"),

@@ -44,10 +44,11 @@ def modules_of(*packages: str) -> list[Any]:
 
 
 COSTS = {
-    module.__name__: module.COST
+    (module.__name__, cost.task): cost
     # the phases of a timetable are answers of workloads, so a decision prices them
     for module in modules_of("designer.engine", "designer.families", "designer.decisions")
-    if isinstance(getattr(module, "COST", None), CostKind)
+    for cost in (getattr(module, "COST", None), *getattr(module, "COSTS", ()))
+    if isinstance(cost, CostKind)
 }
 TASKS = {
     thing
@@ -72,9 +73,7 @@ def test_every_workload_kind_is_answered(kind: str) -> None:
 
 @pytest.mark.parametrize("task", sorted(TASKS, key=lambda c: c.__name__), ids=lambda c: c.__name__)
 def test_every_task_has_a_price(task: Any) -> None:
-    cost = COSTS.get(task.priced_by)
-    assert cost is not None, f"no module {task.priced_by} with a COST"
-    assert cost.task is task
+    assert (task.priced_by, task) in COSTS, f"no module {task.priced_by} with a COST of it"
 
 
 def test_every_price_is_that_of_a_task() -> None:

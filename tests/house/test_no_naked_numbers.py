@@ -29,7 +29,7 @@ NO_PHYSICS = re.compile(
 ALLOWED: dict[str, str] = {
     "designer/engine/network/hashing.py": "multipliers and shifts of a published hash",
     "designer/engine/routes/routing/fabric.py": "64 targets to a machine word",
-    "designer/families/serving/formulas/expert_imbalance.py": "Blom's 3/8 and 1/4 of normal order statistics",
+    "designer/families/serving/formulas/experts.py": "Blom's 3/8 and 1/4 of normal order statistics",
 }
 
 #: numbers anyone may write

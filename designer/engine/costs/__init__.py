@@ -1,7 +1,7 @@
 """What a task takes on this drawing: resources with use per unit, caps, latency, band and sources.
 
-One kind of task a file: ``workload.program.Move`` is priced by ``costs/move.py``, which holds one ``COST``. The clock
-never sees a formula, and a workload kind never sees a link.
+A task names the module that prices it, which holds one ``COST`` or several ``COSTS``: ``workload.program.Move`` is
+priced by ``costs/move.py``. The clock never sees a formula, and a workload kind never sees a link.
 """
 
 from designer.engine.costs.pricing import Cost, CostKind, Expansion, Price, Priced, Prices, every_work

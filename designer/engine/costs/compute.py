@@ -1,13 +1,14 @@
-"""Computing: the engine of each part as a whole, and its memory as far as it reads and writes it."""
+"""Computing on the engine of each part and its memory; delays and marks, which use nothing."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from designer.engine.accelerators import accelerator_of
-from designer.engine.costs.pricing import Cost, CostKind, Prices
+from designer.engine.costs.pricing import Cost, CostKind, Prices, alone, nothing
 from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError
 from designer.formulas.accelerator import Accelerator
@@ -15,11 +16,11 @@ from designer.formulas.compute.gemm import FORMULA as GEMM
 from designer.formulas.compute.roofline import MEMORY_SHARE, roofline_time
 from designer.formulas.software import software
 from designer.units import Bytes, Flop, FlopPerSecond, Seconds
-from designer.workload.program.tasks import Compute, Task
+from designer.workload.program.tasks import Compute, Delay, Mark, Task
 
 
-def price(prices: Prices, task: Compute, place: str) -> Cost:
-    """Works of a unit each: of one second, or of the whole roofline.
+def computing(prices: Prices, task: Compute, place: str) -> Cost:
+    """Works of a second_of_computing each: of one second, or of the whole roofline.
 
     Raises
     ------
@@ -73,9 +74,28 @@ def price(prices: Prices, task: Compute, place: str) -> Cost:
     )
 
 
-def unit(task: Compute) -> tuple[Task, float]:
+def second_of_computing(task: Compute) -> tuple[Task, float]:
     """A second, where seconds are given and no memory is read."""
     return (replace(task, seconds=1.0), task.seconds) if task.seconds and not task.size else (task, 1.0)
 
 
-COST = CostKind(Compute, price, unit)
+def delay(prices: Prices, task: Delay, place: str) -> Cost:
+    """One second."""
+    return alone(1.0)
+
+
+def second_of_delay(task: Delay) -> tuple[Task, float]:
+    """Seconds."""
+    return Delay(1.0), task.seconds
+
+
+def mark(prices: Prices, task: Mark, place: str) -> Cost:
+    """Nothing."""
+    return nothing()
+
+
+COSTS: Final = (
+    CostKind(Compute, computing, second_of_computing),
+    CostKind(Delay, delay, second_of_delay),
+    CostKind(Mark, mark),
+)

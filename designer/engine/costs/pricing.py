@@ -385,9 +385,9 @@ class Prices:
 def kind_of(task: Task) -> CostKind:
     """How a task is priced, from the file it names."""
     module = importlib.import_module(task.priced_by)
-    found = module.COST
-    assert isinstance(found, CostKind), f"{module.__name__} must hold one COST"
-    assert found.task is type(task), f"{module.__name__} prices {found.task.__name__}"
+    every: Sequence[CostKind] = getattr(module, "COSTS", None) or (module.COST,)
+    found = next((one for one in every if one.task is type(task)), None)
+    assert found is not None, f"{module.__name__} holds no COST of {type(task).__name__}"
     return found
 
 

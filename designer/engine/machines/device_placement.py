@@ -17,9 +17,8 @@ from designer.engine.machines.hosts import HostGpu
 from designer.errors import DesignerError
 from designer.formulas.placement import AssignmentPolicy, Mode, Release, Resident, read_release
 from designer.formulas.placement.mig_slices import mig_slices
-from designer.formulas.placement.mixed_size import mixed_size
 from designer.formulas.placement.nvlink_groups import group_name, nvlink_groups
-from designer.formulas.placement.same_size import same_size
+from designer.formulas.placement.virtual_gpus import mixed_size, same_size
 from designer.units import parse_size
 
 #: profiles suggested in place of one that does not exist

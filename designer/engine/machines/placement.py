@@ -38,8 +38,8 @@ from designer.errors import DesignerError
 from designer.fields import amount
 from designer.findings import Finding, Severity
 from designer.formulas.placement import Release
+from designer.formulas.placement.hosts import VirtualNuma, virtual_numa
 from designer.formulas.placement.nvlink_groups import cut_pairs
-from designer.formulas.placement.virtual_numa import VirtualNuma, virtual_numa
 from designer.memo import memo
 from designer.sources import Constant, Status
 from designer.units import Bytes, format_quantity

@@ -19,7 +19,7 @@ class Access(Task):
         What it is in words: ``capture``, ``way to the client``.
     """
 
-    priced_by: ClassVar[str] = "designer.families.control.costs.access"
+    priced_by: ClassVar[str] = "designer.families.control.costs"
     where: str
     what: str
 
@@ -34,7 +34,7 @@ class Frames(Task):
         Size of a frame [B]; 0 for that of each sensor.
     """
 
-    priced_by: ClassVar[str] = "designer.families.control.costs.frames"
+    priced_by: ClassVar[str] = "designer.families.control.costs"
     sensors: str
     target: str
     size: float = 0.0
@@ -52,6 +52,6 @@ class Forward(Task):
         Tokens generated one after the other once the batch has been read.
     """
 
-    priced_by: ClassVar[str] = "designer.families.control.costs.forward"
+    priced_by: ClassVar[str] = "designer.families.control.costs"
     asked: Inference
     tokens: int = 0

@@ -19,9 +19,9 @@ from designer.errors import AnalysisError
 from designer.families.machines.targets import unbound
 from designer.findings import Finding, Severity
 from designer.formulas.placement import Mode
+from designer.formulas.placement.hosts import GIB, mmio_space
 from designer.formulas.placement.mig_slices import mig_stranded
-from designer.formulas.placement.mmio_space import GIB, mmio_space
-from designer.formulas.placement.stranded import Starts, stranded_now, stranded_worst
+from designer.formulas.placement.virtual_gpus import Starts, stranded_now, stranded_worst
 from designer.sources import Estimate
 from designer.units import format_quantity
 

@@ -28,12 +28,11 @@ from designer.families.serving.bottlenecks import bottlenecks, phases
 from designer.families.serving.deployment import Limits, Load, Serving
 from designer.families.serving.drafting import Drafted, gain, pays_until
 from designer.families.serving.engine_state import Requests
-from designer.families.serving.formulas.attention_prefill import prefill_area
+from designer.families.serving.formulas.layers import prefill_area
 from designer.families.serving.frontier import Frontier, frontier
 from designer.families.serving.limits import largest_load
 from designer.families.serving.load import Sent, sent_to_one
-from designer.families.serving.metrics import metrics
-from designer.families.serving.money import money
+from designer.families.serving.metrics import metrics, money
 from designer.families.serving.network_leg import Leg, network_leg
 from designer.families.serving.placement import Placement
 from designer.families.serving.request_log import RequestLog

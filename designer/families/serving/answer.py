@@ -19,8 +19,8 @@ from designer.families.serving.alone import answered, gains
 from designer.families.serving.answers import Served
 from designer.families.serving.bottlenecks import Phase, phases, placed_phases
 from designer.families.serving.drafting import Drafted
-from designer.families.serving.formulas.attention_prefill import prefill_area
-from designer.families.serving.formulas.expert_coverage import experts_touched
+from designer.families.serving.formulas.experts import experts_touched
+from designer.families.serving.formulas.layers import prefill_area
 from designer.families.serving.formulas.speculation import accepted
 from designer.families.serving.frontier import Frontier
 from designer.families.serving.limits import largest_load

@@ -15,7 +15,7 @@ from designer.errors import AnalysisError
 from designer.families.serving.closed_form import filled
 from designer.families.serving.deployment import Load, Serving
 from designer.families.serving.engine_state import Requests, Steps
-from designer.families.serving.formulas.attention_prefill import prefill_area
+from designer.families.serving.formulas.layers import prefill_area
 from designer.families.serving.load import Sent, offered
 from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement

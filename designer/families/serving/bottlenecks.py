@@ -16,8 +16,7 @@ from designer.families.collective.communicator import Communicator
 from designer.families.collective.times import LAUNCH, STEPS, expression, moving
 from designer.families.serving.answers import ANSWERING, HANDING_OVER, READING, Served, at_once, counted, most_of
 from designer.families.serving.formulas._terms import Terms
-from designer.families.serving.formulas.attention_prefill import prefill_area
-from designer.families.serving.formulas.expert_exchange import START
+from designer.families.serving.formulas.experts import START
 from designer.families.serving.formulas.joining import (
     EXCHANGES,
     HOPS,
@@ -25,6 +24,7 @@ from designer.families.serving.formulas.joining import (
     near_enough,
     sending_rates,
 )
+from designer.families.serving.formulas.layers import prefill_area
 from designer.families.serving.formulas.small_all_reduce import EAGER, small_all_reduce
 from designer.families.serving.formulas.step_time import Joining, Joins, StepTime
 from designer.families.serving.placement import Placement

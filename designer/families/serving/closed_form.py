@@ -8,7 +8,7 @@ from typing import Final
 
 from designer.families.serving.deployment import Limits, Load, Serving
 from designer.families.serving.engine_state import Requests
-from designer.families.serving.formulas.attention_prefill import prefill_area
+from designer.families.serving.formulas.layers import prefill_area
 from designer.families.serving.load import FILLING_LIMIT, offered, sent_to_one
 from designer.families.serving.placement import Placement
 from designer.sources import Constant, Status

@@ -10,12 +10,11 @@ from designer.errors import AnalysisError, CatalogError, raised_as
 from designer.families.serving.deployment import Deployment
 from designer.families.serving.drafting import draft
 from designer.families.serving.formulas._number_format import NumberFormat, number_format
-from designer.families.serving.formulas.expert_balance import ExpertSetup
+from designer.families.serving.formulas.experts import ExpertSetup
 from designer.families.serving.formulas.joining import joins_over
-from designer.families.serving.formulas.kv_size import kv_size
+from designer.families.serving.formulas.memory import kv_size, weights_size
 from designer.families.serving.formulas.speculation import chained
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
-from designer.families.serving.formulas.weights_size import weights_size
 from designer.families.training.preparation import named_model
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveSituation

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from designer.families.serving.deployment import Serving
-from designer.families.serving.formulas.attention_prefill import prefill_area
-from designer.families.serving.formulas.memory_capacity import spare
+from designer.families.serving.formulas.layers import prefill_area
+from designer.families.serving.formulas.memory import spare
 from designer.families.serving.placement import Placement
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Status

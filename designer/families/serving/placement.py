@@ -27,13 +27,11 @@ from designer.families.serving.engines import Chosen, calibrated, release, sched
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import FORMATS, NumberFormat, number_format
 from designer.families.serving.formulas._release import Release, Scheduling
-from designer.families.serving.formulas.expert_balance import ExpertSetup
+from designer.families.serving.formulas.experts import ExpertSetup
 from designer.families.serving.formulas.joining import joins_over
-from designer.families.serving.formulas.kv_size import kv_size
-from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
+from designer.families.serving.formulas.memory import kv_room, kv_size, memory_capacity, weights_size
 from designer.families.serving.formulas.step_time import Split, StepTime
 from designer.families.serving.formulas.time_slicing import time_slicing
-from designer.families.serving.formulas.weights_size import weights_size
 from designer.families.serving.images import seeing_time, seen, tower_size
 from designer.families.training.preparation import named_model
 from designer.findings import Finding, Severity

@@ -13,8 +13,14 @@ from designer.engine.routes.selection import buffers, resolve
 from designer.engine.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.families.serving.deployment import Deployment, Serving
-from designer.families.serving.formulas.cold_start import ONE_READER, START, START_EAGER, cold_start
-from designer.families.serving.formulas.seeding import rolling_update, seeded_rate
+from designer.families.serving.formulas.start import (
+    ONE_READER,
+    START,
+    START_EAGER,
+    cold_start,
+    rolling_update,
+    seeded_rate,
+)
 from designer.families.serving.placement import Placement
 from designer.findings import Finding, Severity
 from designer.sources import Estimate

@@ -16,8 +16,8 @@ from designer.engine.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError, raised_as
 from designer.families.serving.deployment import Load, Serving
 from designer.families.serving.engine_state import Requests
-from designer.families.serving.formulas.attention_prefill import prefill_area
-from designer.families.serving.formulas.reuse import reused
+from designer.families.serving.formulas.layers import prefill_area
+from designer.families.serving.formulas.memory import reused
 from designer.families.serving.load import Sent, offered, sent_to, sent_to_one
 from designer.families.serving.placement import Placement
 from designer.families.serving.traces import reuse_curve

@@ -172,7 +172,7 @@ class Collective(Task):
 class Delay(Task):
     """Time that goes by and uses nothing [s]."""
 
-    priced_by: ClassVar[str] = "designer.engine.costs.delay"
+    priced_by: ClassVar[str] = "designer.engine.costs.compute"
     seconds: float
 
     def __post_init__(self) -> None:
@@ -183,7 +183,7 @@ class Delay(Task):
 class Mark(Task):
     """An instant with a name."""
 
-    priced_by: ClassVar[str] = "designer.engine.costs.mark"
+    priced_by: ClassVar[str] = "designer.engine.costs.compute"
     name: str
 
 

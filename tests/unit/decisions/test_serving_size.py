@@ -25,7 +25,7 @@ from designer.errors import AnalysisError, Cancelled
 from designer.families.serving.answers import serve
 from designer.families.serving.closed_form import closed_form
 from designer.families.serving.deployment import Limits, Serving
-from designer.families.serving.formulas.attention_prefill import prefill_area
+from designer.families.serving.formulas.layers import prefill_area
 from designer.families.serving.limits import Outcome, largest_load
 from designer.families.serving.placement import place_deployment
 from designer.interchange.templates import open_design

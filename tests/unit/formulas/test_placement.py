@@ -16,10 +16,8 @@ from designer.engine.machines.demands import shown_name
 from designer.errors import AnalysisError, CatalogError
 from designer.formulas.placement import Release, Resident
 from designer.formulas.placement.mig_slices import MigStranded, mig_slices, mig_stranded
-from designer.formulas.placement.mixed_size import mixed_size
 from designer.formulas.placement.nvlink_groups import cut_pairs, group_name, nvlink_groups
-from designer.formulas.placement.same_size import same_size
-from designer.formulas.placement.stranded import stranded_now, stranded_worst
+from designer.formulas.placement.virtual_gpus import mixed_size, same_size, stranded_now, stranded_worst
 from tests.vgpus import vgpu_type
 
 # Placement IDs, same-size and mixed-size mode, stranded frame buffer: the published tables.

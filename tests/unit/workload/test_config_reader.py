@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from designer.catalog.sources import shipped_sources
 from designer.errors import ExchangeError
 from designer.families.serving.formulas._number_format import FORMATS
-from designer.families.serving.formulas.weights_size import weights_size
+from designer.families.serving.formulas.memory import weights_size
 from designer.workload.huggingface import parse_config, read_config
 from designer.workload.models import models
 from designer.workload.published_formats import published_format

@@ -13,10 +13,9 @@ from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._kernels import KERNELS
 from designer.families.serving.formulas._number_format import number_format
 from designer.families.serving.formulas._release import Overheads
-from designer.families.serving.formulas.kv_size import kv_size
-from designer.families.serving.formulas.state_layer import DECODE_FLOOR, state_decode
+from designer.families.serving.formulas.layers import DECODE_FLOOR, state_decode
+from designer.families.serving.formulas.memory import kv_size, weights_size
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
-from designer.families.serving.formulas.weights_size import weights_size
 from designer.workload.huggingface import ConfigResult, parse_config
 from designer.workload.shape import TransformerShape
 

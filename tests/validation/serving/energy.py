@@ -15,10 +15,9 @@ from functools import cache
 from typing import Final
 
 from designer.families.serving.formulas._number_format import number_format
-from designer.families.serving.formulas.expert_coverage import experts_touched
-from designer.families.serving.formulas.kv_size import kv_size
+from designer.families.serving.formulas.experts import experts_touched
+from designer.families.serving.formulas.memory import kv_size, weights_size
 from designer.families.serving.formulas.power import serving_power
-from designer.families.serving.formulas.weights_size import weights_size
 from designer.units import Bytes, Ratio, Watts
 from designer.workload.models import find_model
 from designer.workload.shape import TransformerShape

@@ -21,11 +21,9 @@ from designer.families.serving.devices import with_kernels
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.engines import release
 from designer.families.serving.formulas._number_format import number_format
-from designer.families.serving.formulas.kv_size import kv_size
-from designer.families.serving.formulas.memory_capacity import kv_room, memory_capacity
+from designer.families.serving.formulas.memory import kv_room, kv_size, memory_capacity, weights_size
 from designer.families.serving.formulas.small_all_reduce import small_all_reduce
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
-from designer.families.serving.formulas.weights_size import weights_size
 from designer.families.serving.scheduler import run_requests
 from designer.families.serving.spreads import release_spread
 from designer.workload.models import model

@@ -22,7 +22,7 @@ from designer.engine.machines.free_capacity import HostFreeCapacity
 from designer.families.machines.rules._context import MachineContext
 from designer.findings import Severity
 from designer.formulas.placement import Mode
-from designer.formulas.placement.stranded import stranded_worst
+from designer.formulas.placement.virtual_gpus import stranded_worst
 from designer.rules.rule import Offence, Rule
 from designer.sources import Constant, Status
 

@@ -19,8 +19,7 @@ from collections.abc import Iterator
 
 from designer.families.machines.rules._context import MachineContext
 from designer.families.serving.formulas._number_format import number_format
-from designer.families.serving.formulas.kv_size import kv_size
-from designer.families.serving.formulas.weights_size import weights_size
+from designer.families.serving.formulas.memory import kv_size, weights_size
 from designer.findings import Severity
 from designer.rules.rule import Offence, Rule
 from designer.sources import Constant, Status

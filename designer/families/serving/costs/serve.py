@@ -29,7 +29,7 @@ from designer.families.serving.clocked import Engines, Fetching, Handing, Loadin
 from designer.families.serving.clocked_split import SplitEngines
 from designer.families.serving.deployment import Serving
 from designer.families.serving.engine_state import Requests
-from designer.families.serving.formulas.cold_start import ONE_READER, START, START_EAGER
+from designer.families.serving.formulas.start import ONE_READER, START, START_EAGER
 from designer.families.serving.load import offered
 from designer.families.serving.placement import Placement
 from designer.families.serving.replica import Tasks, exchanges

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from designer.families.serving.formulas.expert_exchange import INSIDE_SHARE, NETWORK_SHARE, START
+from designer.families.serving.formulas.experts import INSIDE_SHARE, NETWORK_SHARE, START
 from designer.families.serving.formulas.small_all_reduce import EAGER, small_all_reduce
 from designer.families.serving.formulas.step_time import Joining, Joins, Sending, Split, no_joining, no_sending
 from designer.formulas.collectives import CollectiveKind, CollectiveSituation

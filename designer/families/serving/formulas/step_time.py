@@ -12,31 +12,32 @@ from designer.families.serving.formulas._kernels import MEASURED, NARROW_UNIT_RA
 from designer.families.serving.formulas._number_format import NumberFormat, number_format
 from designer.families.serving.formulas._release import Overheads
 from designer.families.serving.formulas._terms import NUMBERS, Slower, Terms
-from designer.families.serving.formulas.attention_decode import attention_decode
-from designer.families.serving.formulas.attention_prefill import attention_prefill
-from designer.families.serving.formulas.elementwise import elementwise
-from designer.families.serving.formulas.expert_balance import ExpertSetup, busiest_rank
-from designer.families.serving.formulas.expert_coverage import experts_touched
-from designer.families.serving.formulas.expert_exchange import (
+from designer.families.serving.formulas.experts import (
     LOW_LATENCY_LIMIT,
     UNITS,
     Copies,
+    ExpertSetup,
+    busiest_rank,
     dispatched,
     expert_copies,
+    experts_touched,
     gathered,
     gathered_sizes,
     gathers,
 )
 from designer.families.serving.formulas.gemm_law import gemm_parts
 from designer.families.serving.formulas.kernel_table import AttentionFit, Experts, ExpertShape, Products
-from designer.families.serving.formulas.kv_size import KvSize, kv_size
-from designer.families.serving.formulas.state_layer import (
+from designer.families.serving.formulas.layers import (
     DECODE_FLOOR,
     PREFILL_FLOOR,
+    attention_decode,
+    attention_prefill,
+    elementwise,
     state_decode,
     state_prefill,
     state_work,
 )
+from designer.families.serving.formulas.memory import KvSize, kv_size
 from designer.formulas.formula import Formula
 from designer.formulas.shapes import TransformerNumbers
 from designer.units import Bytes, Flop, Ratio, Seconds

@@ -23,11 +23,9 @@ from designer.families.machines.formulas.drs_cadence import drs_cadence
 from designer.families.machines.vm_capacity import how_many_more, spare_for_failures
 from designer.families.training.formulas.time_to_train import time_to_train
 from designer.formulas.placement import Resident
+from designer.formulas.placement.hosts import mmio_space, virtual_numa
 from designer.formulas.placement.mig_slices import mig_slices
-from designer.formulas.placement.mixed_size import mixed_size
-from designer.formulas.placement.mmio_space import mmio_space
-from designer.formulas.placement.same_size import same_size
-from designer.formulas.placement.virtual_numa import virtual_numa
+from designer.formulas.placement.virtual_gpus import mixed_size, same_size
 from designer.units import Seconds
 from tests.unit.families.machines.machines import ask, cluster, rows, value, with_vms
 from tests.vgpus import vgpu_type

@@ -16,8 +16,8 @@ from designer.design.edits.links import RemoveLinks
 from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
 from designer.families.serving.alone import Fleet, Following, follow, places_of, sent_among
-from designer.families.serving.formulas.reuse import reused
-from designer.families.serving.formulas.seeding import rolling_update, seeded_rate
+from designer.families.serving.formulas.memory import reused
+from designer.families.serving.formulas.start import rolling_update, seeded_rate
 from designer.families.serving.traces import reuse_curve
 from designer.interchange.overrides import overridden
 from tests.asked import answered

@@ -13,18 +13,15 @@ from designer.families.serving.engines import release, releases
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._kernels import KERNELS, in_memory, kernels_of
 from designer.families.serving.formulas._number_format import number_format
-from designer.families.serving.formulas.attention_prefill import attention_prefill, prefill_area
-from designer.families.serving.formulas.cold_start import cold_start
-from designer.families.serving.formulas.expert_coverage import experts_touched
-from designer.families.serving.formulas.expert_dispatch import expert_dispatch
-from designer.families.serving.formulas.expert_imbalance import expert_imbalance
+from designer.families.serving.formulas.experts import expert_dispatch, expert_imbalance, experts_touched
 from designer.families.serving.formulas.hand_over import descriptors, hand_over
-from designer.families.serving.formulas.kv_size import kv_size
+from designer.families.serving.formulas.layers import attention_prefill, prefill_area
+from designer.families.serving.formulas.memory import kv_size, weights_size
 from designer.families.serving.formulas.power import serving_power
 from designer.families.serving.formulas.small_all_reduce import small_all_reduce
 from designer.families.serving.formulas.speculation import accepted
+from designer.families.serving.formulas.start import cold_start
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
-from designer.families.serving.formulas.weights_size import weights_size
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 

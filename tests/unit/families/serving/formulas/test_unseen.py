@@ -14,22 +14,23 @@ from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._kernels import KERNELS, kernels_of
 from designer.families.serving.formulas._number_format import number_format
 from designer.families.serving.formulas._release import Overheads
-from designer.families.serving.formulas.attention_prefill import prefill_area
-from designer.families.serving.formulas.expert_balance import ExpertSetup, lasting_imbalance
-from designer.families.serving.formulas.expert_exchange import (
+from designer.families.serving.formulas.experts import (
     INSIDE_SHARE,
     NETWORK_SHARE,
     START,
+    ExpertSetup,
     dispatched,
     expert_copies,
     gathered,
     gathered_sizes,
     gathers,
+    lasting_imbalance,
 )
 from designer.families.serving.formulas.gemm_law import gemm_law
+from designer.families.serving.formulas.layers import prefill_area
+from designer.families.serving.formulas.memory import weights_size
 from designer.families.serving.formulas.small_all_reduce import small_all_reduce
 from designer.families.serving.formulas.step_time import EVEN, Joins, Split, StepTime
-from designer.families.serving.formulas.weights_size import weights_size
 from designer.units import Bytes
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape

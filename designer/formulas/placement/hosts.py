@@ -1,21 +1,22 @@
-"""Virtual NUMA: into how many nodes ESXi cuts a machine, and how much memory lands on the other socket."""
+"""Virtual machines on a host: NUMA nodes they see, and windows for the memory of their devices."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from designer.errors import AnalysisError
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
-from designer.units import Bytes
-
-SOURCES: Final = ("denneman-2016-numa", "denneman-2022-vnuma")
+from designer.units import Bytes, parse_size
 
 EXPOSED_ABOVE: Final = Constant(
     8, 8, 8, "denneman-2016-numa", Status.SECONDARY, "1", "virtual CPUs; numa.vcpu.min is 9"
 )
+
+
 #: 226 GB of a machine stayed on a node of 256 GB, the hypervisor and others took the rest
 NODE_SHARE: Final = Constant(
     226 / 256, 0.8, 1.0, "denneman-2022-vnuma", Status.DERIVED, "1", "of a node's memory for one machine, one point"
@@ -77,10 +78,64 @@ def virtual_numa(
     return VirtualNuma(count, each, memory - local)
 
 
-FORMULA: Final = Formula(
-    name="virtual-numa",
-    title="Virtual NUMA nodes and remote memory",
-    function=virtual_numa,
-    sources=SOURCES,
-    valid_when="vSphere 6.5 and newer, CPU hot add off, threads not preferred over cores",
+_KEY: Final = "denneman-2023-gpu-setup"
+
+
+GIB: Final = parse_size("1 GiB")
+
+
+LEAST: Final = Constant(
+    64 * GIB, 64 * GIB, 64 * GIB, _KEY, Status.DERIVED, "B", "of each GPU; needed for the row of 16 GB boards"
+)
+
+
+def mmio_space(framebuffers: Sequence[float]) -> float:
+    """Setting ``pciPassthru.64bitMMIOSizeGB`` of a machine with these GPUs [B].
+
+    Parameters
+    ----------
+    framebuffers
+        Memory of each GPU, all of it whatever the profile [B].
+
+    Raises
+    ------
+    AnalysisError
+        If there is no GPU, or one without memory.
+
+    Notes
+    -----
+    Sum of max(64 GiB, 2 × next power of two), rounded up to a power of two.
+
+    Sources
+    -------
+    Post of 2023-05-30; NVIDIA AI Enterprise user guide.
+    """
+    if not framebuffers or min(framebuffers) <= 0:
+        raise AnalysisError("a GPU without memory has no address space", place="framebuffers", remedy="give its memory")
+    return _power(sum(max(LEAST.value, 2 * _power(each)) for each in framebuffers))
+
+
+def _power(size: float) -> float:
+    """The next power of two [B], in whole GiB; what a data sheet rounds up to GB is no more than that many GiB."""
+    found = GIB
+    while found < size:
+        found *= 2
+    return found
+
+
+FORMULAS: Final = (
+    Formula(
+        name="virtual-numa",
+        title="Virtual NUMA nodes and remote memory",
+        function=virtual_numa,
+        sources=("denneman-2016-numa", "denneman-2022-vnuma"),
+        valid_when="vSphere 6.5 and newer, CPU hot add off, threads not preferred over cores",
+    ),
+    Formula(
+        name="mmio-space",
+        title="64-bit MMIO space of a virtual machine with GPUs",
+        function=mmio_space,
+        sources=("denneman-2023-gpu-setup", "nvidia-aie-user-guide"),
+        valid_when="GPUs with large BARs, EFI firmware; a larger value costs a few tens of MB",
+    ),
 )

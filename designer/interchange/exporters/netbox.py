@@ -1,14 +1,9 @@
-"""Device types for NetBox, one document for each type of switch, server and storage that the network joins.
-
-Interfaces have the names that the list of cables gives them; a type has as many as the catalog counts, else those that
-are cabled. Which slug an interface has follows from its network and rate. A type has power ports only where the part
-counts its power supplies; the largest draw is in the comments, as is a vendor or a model that is not known.
-Sources: netbox-community/devicetype-library, schema/devicetype.json (CC0); netbox-community/netbox,
-dcim/choices.py InterfaceTypeChoices.
-"""
+"""Device types and cables for NetBox."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from collections.abc import Mapping
@@ -27,6 +22,39 @@ from designer.interchange.foreign.rates import LANE_RATES
 from designer.interchange.network_view import interface_name, network_view, one_line
 from designer.units import parse
 
+_COLUMNS = (
+    "side_a_device",
+    "side_a_type",
+    "side_a_name",
+    "side_b_device",
+    "side_b_type",
+    "side_b_name",
+    "status",
+    "label",
+)
+
+
+_INTERFACE = "dcim.interface"
+
+
+def write_cables(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+    """Write every cable."""
+    del options
+    view = network_view(design)
+    out = io.StringIO()
+    sheet = csv.writer(out, lineterminator="\n")
+    sheet.writerow(_COLUMNS)
+    for number, cable in enumerate(view.singles(), start=1):
+        ends = [(view.nodes[end].name, port) for end, port in ((cable.a, cable.a_port), (cable.b, cable.b_port))]
+        row = [cell for name, port in ends for cell in (name, _INTERFACE, interface_name(port))]
+        sheet.writerow([_without_formula(cell) for cell in (*row, "planned", f"{cable.kind} {number}")])
+    return atomic.write(path, out.getvalue().encode("utf-8", "replace"))
+
+
+def _without_formula(cell: str) -> str:
+    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+
+
 #: slugs of Ethernet ports by rate [Gb/s]; of those that take modules the usual one
 _ETHERNET: Final = {
     1: "1000base-t",
@@ -39,12 +67,18 @@ _ETHERNET: Final = {
     400: "400gbase-x-osfp",
     800: "800gbase-x-osfp",
 }
+
+
 _MOST_PORTS: Final = 4096
+
+
 _LANES: Final = 4
+
+
 _KINDS: Final = ("switch", "server", "storage")
 
 
-def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+def write_types(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
     """Write one document for each type, those of switches first.
 
     Raises
@@ -167,4 +201,7 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:100] or "unknown"
 
 
-EXPORTER = Exporter("netbox-type", ".netbox.yaml", "NetBox device types", write)
+EXPORTERS: Final = (
+    Exporter("netbox-cables", ".cables.csv", "NetBox cables", write_cables),
+    Exporter("netbox-type", ".netbox.yaml", "NetBox device types", write_types),
+)

@@ -1,18 +1,71 @@
-"""Dragonfly+: groups of leaves and spines, every leaf to every spine of its group, every group to every other.
-
-Cables between two groups leave the spines in turn, so that each spine carries an even share.
-Sources: Shpiner et al. 2017, "Dragonfly+: Low cost topology for scaling datacenters".
-"""
+"""Networks of switches or devices joined directly: tori, Dragonfly+."""
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
+from math import prod
+from typing import Final
 
 from designer.design.document import Block, Design, Group, Link
 from designer.interchange.generators._generator import ASKED, SERVER, Asked, Drawing, Generator, Parameter, refuse
 from designer.sources import Status
 
-PARAMETERS = (
+TORUS = (Parameter("shape", "4x4x4", "servers along each dimension, such as 4x4x4"), *SERVER)
+
+
+_MOST_ROUTERS = 20_000
+
+
+def torus(asked: Asked) -> Design:
+    """The design.
+
+    Raises
+    ------
+    FormatError
+        If the numbers torus no such network.
+    """
+    words = asked.text("shape").lower().split("x")
+    if not 1 <= len(words) <= 4 or not all(w.isascii() and w.isdigit() and 0 < len(w) < 6 for w in words):
+        raise refuse(f"{asked.text('shape')[:40]!r} is no shape", "write 4x4x4")
+    shape = [int(w) for w in words]
+    total = prod(shape)
+    if min(shape) < 1 or total > _MOST_ROUTERS:
+        raise refuse(f"{total} servers", f"use 1 to {_MOST_ROUTERS:,}")
+    drawing = Drawing(asked, "torus", f"Torus {asked.text('shape')}, {total} servers")
+    drawing.servers(total, 1)
+    ports = 1 + sum(2 if n > 2 else n - 1 for n in shape)
+    drawing.switches("routers", "Routers", total, ports, "router")
+    drawing.connect("hosts", "pairs", drawing.nics(0, 0), "routers[*]/switch")
+    links = {link.id: link for link in _links(drawing, shape)}
+    made = drawing.design(f"{total} routers of {ports} ports, {len(links)} links between them.")
+    return made.model_copy(update={"links": links})
+
+
+def _links(drawing: Drawing, shape: list[int]) -> list[Link]:
+    strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
+    found: list[Link] = []
+    for place in product(*(range(n) for n in shape)):
+        here = sum(p * s for p, s in zip(place, strides, strict=True))
+        for axis, size in enumerate(shape):
+            # of two members the way there is the way back: one link
+            if size == 1 or (size == 2 and place[axis] == 1):
+                continue
+            there = here + ((place[axis] + 1) % size - place[axis]) * strides[axis]
+            found.append(
+                Link(
+                    id=f"axis{axis}-{here}-{there}",
+                    a=f"routers[{here}]/switch",
+                    b=f"routers[{there}]/switch",
+                    kind=drawing.kind,
+                    bandwidth_per_direction=drawing.rate,
+                    source=ASKED,
+                    status=Status.SECONDARY,
+                )
+            )
+    return found
+
+
+DRAGONFLY = (
     Parameter("groups", 5, "groups, all joined to each other", least=2),
     Parameter("leaves", 4, "leaves of a group"),
     Parameter("spines", 4, "spines of a group"),
@@ -20,22 +73,24 @@ PARAMETERS = (
     Parameter("global_links", 4, "cables between two groups"),
     *SERVER,
 )
-_MOST = 200_000
 
 
-def make(asked: Asked) -> Design:
+_MOST_CABLES = 200_000
+
+
+def dragonfly(asked: Asked) -> Design:
     """The design: one NIC a server.
 
     Raises
     ------
     FormatError
-        If the numbers make no such network.
+        If the numbers torus no such network.
     """
     groups, leaves, spines = (asked.number(n) for n in ("groups", "leaves", "spines"))
     hosts, between = asked.number("hosts"), asked.number("global_links")
-    if groups * groups * between // 2 > _MOST:
+    if groups * groups * between // 2 > _MOST_CABLES:
         raise refuse(
-            f"{groups} groups with {between} cables each to each", f"use up to {_MOST:,} cables between groups"
+            f"{groups} groups with {between} cables each to each", f"use up to {_MOST_CABLES:,} cables between groups"
         )
     drawing = Drawing(asked, "dragonfly-plus", f"Dragonfly+, {groups} groups, {groups * leaves * hosts} servers")
     drawing.servers(groups * leaves * hosts, 1)
@@ -91,4 +146,7 @@ def _links_between(drawing: Drawing, groups: int, spines: int, between: int) -> 
     ]
 
 
-GENERATOR = Generator("dragonfly-plus", "Dragonfly+", PARAMETERS, make)
+GENERATORS: Final = (
+    Generator("torus", "Torus of routers", TORUS, torus),
+    Generator("dragonfly-plus", "Dragonfly+", DRAGONFLY, dragonfly),
+)

@@ -1,12 +1,12 @@
-"""The planned fabric as ``.topo``, which ``ibdiagnet -t`` and UFM's topology compare check against the built one.
-
-Sources: NVIDIA documentation, ibdiagnet utility 2.23, topology file; UFM Enterprise 6.23, topology compare.
-"""
+"""Lists of cables: ports of switches, and topologies of ibdiagnet."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import defaultdict
 from pathlib import Path
+from typing import Final
 
 from designer import atomic
 from designer.design.document import Design
@@ -14,10 +14,37 @@ from designer.errors import ExchangeError
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.network_view import Cable, Node, network_view, one_line
 
+_COLUMNS = ("device", "shown as", "port", "far device", "far port", "network", "rate [Gb/s]")
+
+
+def write_ports(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+    """Write the list, switches first."""
+    del options
+    view = network_view(design)
+    rows: list[tuple[bool, int, int, tuple[str, ...]]] = []
+    for serial, cable in enumerate(view.singles()):
+        for here, port, there, far in (
+            (cable.a, cable.a_port, cable.b, cable.b_port),
+            (cable.b, cable.b_port, cable.a, cable.a_port),
+        ):
+            node = view.nodes[here]
+            row = (node.name, node.title, port, view.nodes[there].name, far, cable.kind, f"{cable.rate * 8 / 1e9:.6g}")
+            rows.append((not node.switch, here, serial, row))
+    out = io.StringIO()
+    sheet = csv.writer(out, lineterminator="\n")
+    sheet.writerow(_COLUMNS)
+    sheet.writerows(tuple(_without_formula(cell) for cell in row) for *_, row in sorted(rows))
+    return atomic.write(path, out.getvalue().encode("utf-8"))
+
+
+def _without_formula(cell: str) -> str:
+    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+
+
 _LANES = 4
 
 
-def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+def write_ibdiagnet(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
     """Write the InfiniBand cables, each under both of its systems.
 
     Raises
@@ -61,4 +88,7 @@ def _system(node: Node) -> str:
     return f"M{node.model.upper()}" if node.model[:2] in ("qm", "sb") else "SWITCH"
 
 
-EXPORTER = Exporter("ibdiagnet", ".topo", "Planned fabric for ibdiagnet", write)
+EXPORTERS: Final = (
+    Exporter("port-list", ".ports.csv", "Switch port list", write_ports),
+    Exporter("ibdiagnet", ".topo", "Planned fabric for ibdiagnet", write_ibdiagnet),
+)

@@ -1,7 +1,4 @@
-"""Drafts of Slurm's ``gres.conf`` and the node lines of ``slurm.conf``: how many GPUs of what type each node has.
-
-Sources: Slurm documentation, gres.conf and slurm.conf (SchedMD).
-"""
+"""Hosts as their schedulers name them: Slurm, Kubernetes."""
 
 from __future__ import annotations
 
@@ -19,12 +16,27 @@ from designer.design.naming import homes, node_names
 from designer.errors import ExchangeError
 from designer.interchange.exporters._exporter import Exporter, ExportOptions
 from designer.interchange.foreign.hostlist import compress
-from designer.interchange.network_view import one_line
+from designer.interchange.network_view import network_view, one_line, tree_of
+
+
+def write_topology(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+    """Write the tree, roots first."""
+    del options
+    view = network_view(design).without_storage()
+    lines = [f"# topology.conf of {one_line(design.title or design.name)}"]
+    for level, groups in reversed(list(enumerate(tree_of(view)))):
+        for name, switches, below in groups:
+            if len(switches) > 1:
+                lines.append(f"# {name} represents {compress(view.nodes[s].name for s in switches)}")
+            what = "Switches" if level else "Nodes"
+            lines.append(f"SwitchName={name} {what}={compress(below)}")
+    return atomic.write(path, ("\n".join(lines) + "\n").encode("utf-8"))
+
 
 _MOST: Final = 1_600_000
 
 
-def write(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+def write_gres(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
     """Write one line for each set of equal nodes.
 
     Raises
@@ -70,4 +82,41 @@ def _nodes(design: Design) -> dict[tuple[tuple[str, int], ...], list[str]]:
     return sizes
 
 
-EXPORTER = Exporter("slurm-gres", ".gres", "Slurm gres.conf", write)
+_KEYS = ("leaf", "spine", "core")
+
+
+def write_labels(design: Design, path: Path, options: ExportOptions) -> tuple[str, ...]:
+    """Write one document a node."""
+    del options
+    view = network_view(design).without_storage()
+    above: dict[str, str] = {}
+    for groups in tree_of(view):
+        for name, _, below in groups:
+            for one in below:
+                if one != name:
+                    above.setdefault(one, name)
+    lines = [f"# draft: node labels of {one_line(design.title or design.name)}"]
+    for node in view.nodes:
+        if node.switch:
+            continue
+        lines += ["---", "apiVersion: v1", "kind: Node", "metadata:", f'  name: "{_name(node.name)}"', "  labels:"]
+        at = node.name
+        for key in _KEYS:
+            if at not in above:
+                break
+            at = above[at]
+            lines.append(f'    network.topology.nvidia.com/{key}: "{at}"')
+        lines.append(f'    designer/gpus: "{node.gpus}"')
+    return atomic.write(path, ("\n".join(lines) + "\n").encode("utf-8"))
+
+
+def _name(text: str) -> str:
+    """Lower case letters, digits, ``-`` and ``.`` only, as names of nodes must be."""
+    return text.lower().replace("_", "-").strip("-.") or "node"
+
+
+EXPORTERS: Final = (
+    Exporter("slurm-topology", ".conf", "Slurm topology.conf", write_topology),
+    Exporter("slurm-gres", ".gres", "Slurm gres.conf", write_gres),
+    Exporter("node-labels", ".labels.yaml", "Kubernetes node labels", write_labels),
+)

@@ -1,1 +1,0 @@
-"""Costs of tasks, one kind of task per file."""
