@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Final
 
@@ -24,12 +24,11 @@ from designer.engine.transfers import TransferAnswer, evaluate_transfer, refuse_
 from designer.errors import AnalysisError
 from designer.families.collective.times import LAUNCH
 from designer.families.serving.answers import saturated
+from designer.families.serving.batch_work import Work, batch_compute_time, has_tokens, parts_of, widths_of, work_of
 from designer.families.serving.batching import BatchRun, gaps_of, run_batches
 from designer.families.serving.devices import Slice, device_of, slice_of
 from designer.families.serving.formulas._device import Device
-from designer.families.serving.formulas._number_format import number_format
-from designer.families.serving.formulas._terms import NUMBERS
-from designer.families.serving.formulas.batch_time import PASSES, PRODUCTS, SPREAD, batch_parts
+from designer.families.serving.formulas.batch_time import SPREAD
 from designer.families.serving.formulas.power import serving_power
 from designer.families.serving.formulas.time_slicing import time_slicing
 from designer.families.serving.inference import ONE_BY_ONE, Inference
@@ -37,20 +36,11 @@ from designer.families.serving.network_leg import Leg, network_leg
 from designer.families.serving.readings import SHARES, quantiles
 from designer.families.serving.unused import unused_in_batches
 from designer.families.training.feeding import HAND_OVER_COST, Samples, feed
-from designer.families.training.formulas.step_composition import MODEL_BAND, spread_of
-from designer.families.training.preparation import named_model, samples_of, shape_of
+from designer.families.training.preparation import named_model, samples_of
 from designer.findings import Finding, Severity
-from designer.formulas.compute.convolutional_forward import (
-    ForwardRates,
-    ForwardWork,
-    forward_parts,
-    forward_spread,
-    forward_work,
-)
 from designer.sources import Estimate
-from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Seconds, format_quantity
+from designer.units import Ratio, Seconds, format_quantity
 from designer.workload.program.tasks import Move
-from designer.workload.shape import ConvolutionalShape, RecommendationShape, TransformerShape
 
 Float = npt.NDArray[np.float64]
 
@@ -58,120 +48,6 @@ SOURCES: Final = ("assumed-serving", "counted-serving", "aic-kernels")
 _FULL_TOLERANCE: Final = 0.99
 _SETTLING_ROUNDS: Final = 5
 _MILLION_LIMIT: Final = 10**6
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A sample in numbers.
-
-    Parameters
-    ----------
-    flop, moved, weights, sample
-        Arithmetic [FLOP], values through memory, weights, what is sent to the device [B].
-    launches
-        Kernels one after the other.
-    share
-        Of the peak that such a network reaches [1].
-    passes
-        Of the values through memory, those moved [1].
-    rates
-        What a convolutional network runs at; None for networks of matrix products.
-    """
-
-    name: str
-    flop: float
-    moved: float
-    weights: float
-    sample: float
-    launches: int
-    share: float
-    passes: float = PASSES.value
-    rates: ForwardRates | None = None
-
-    @property
-    def forward(self) -> ForwardWork:
-        """The work of a convolutional network."""
-        return ForwardWork(self.launches, Flop(self.flop), Bytes(self.moved), Bytes(self.weights))
-
-
-def work_of(asked: Inference, device: Device, card: bool, place: str) -> Work:
-    """A sample of the model that is asked for, with the numbers that are given in place of its own.
-
-    Parameters
-    ----------
-    device, card
-        What it runs on, and whether that is a PCIe card.
-
-    Raises
-    ------
-    AnalysisError
-        If there is no such model, or a network of experts is asked for.
-    """
-    how = number_format(asked.precision)
-    size = how.size.value
-    if not asked.model:
-        moved = asked.moved or asked.weights
-        return Work("the model", asked.flop, moved, asked.weights, asked.sample, 1, PRODUCTS.value)
-    shape = shape_of(asked.model, f"{place}.model")
-    if isinstance(shape, RecommendationShape):
-        raise AnalysisError(
-            f"{shape.name} looks rows up in tables, which is estimated in training alone",
-            place=f"{place}.model",
-            remedy="choose an image network or a transformer",
-        )
-    if isinstance(shape, ConvolutionalShape):
-        runs_as = device.runs_as(how)
-        generation = "cpu" if device.kernels.processor else device.architecture or "unknown"
-        rates = ForwardRates(device.flops[runs_as], device.bandwidth, runs_as, generation, card)
-        work = forward_work(shape, rates, Bytes(size))
-        found = Work(
-            shape.name,
-            work.flop,
-            work.moved,
-            work.weights,
-            _pixels(shape),
-            work.layers,
-            rates.efficiency.value,
-            rates.passes.value,
-            rates,
-        )
-    else:
-        found = _of_transformer(shape, asked.sequence, size)
-    return replace(
-        found,
-        flop=asked.flop or found.flop,
-        weights=asked.weights or found.weights,
-        moved=asked.moved or found.moved,
-        sample=asked.sample or found.sample,
-    )
-
-
-def _has_tokens(asked: Inference, place: str) -> bool:
-    return bool(asked.model) and not isinstance(shape_of(asked.model, f"{place}.model"), ConvolutionalShape)
-
-
-def _pixels(shape: ConvolutionalShape) -> float:
-    """Bytes of a sample sent as values of 8 bit [B]."""
-    parts = [p for p in shape.sample.replace("×", "x").split("x") if p.strip().isdigit()]
-    return float(math.prod(int(p) for p in parts)) if parts else 0.0
-
-
-def _of_transformer(shape: TransformerShape, sequence: int, size: float) -> Work:
-    """All tokens of a sample at once, no token after the other."""
-    flop = 2 * (shape.active_parameters - shape.embedding_parameters) * sequence
-    width = shape.heads * (shape.head_dim + shape.value_head_dim)
-    flop += 2 * shape.layers * width * sequence * sequence * (0.5 if shape.causal else 1)
-    values = shape.layers * sequence * (2 * shape.hidden + width + shape.ffn)
-    kernels = 2 * 2 + 2  # four products, attention, what is between
-    return Work(
-        shape.name,
-        flop,
-        PASSES.value * values * size,
-        shape.parameters * size,
-        2.0 * sequence,
-        kernels * shape.layers,
-        PRODUCTS.value,
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -239,7 +115,7 @@ def place_instances(network: Network, asked: Inference, place: str) -> Placed:
     _fits(work, cut.device, asked, place)
     path = _input(network, parts, asked, work, place)
     named = named_model(asked.model, f"{place}.model").findings() if asked.model else ()
-    findings = (*stated, *named, *unused_in_batches(asked, tokens=_has_tokens(asked, place)))
+    findings = (*stated, *named, *unused_in_batches(asked, tokens=has_tokens(asked, place)))
     # what samples take on the links is in `path`
     leg = network_leg(network, asked.origin, parts, 0.0, asked.reply, place)
     own = leg.brings(path.size) if leg is not None and path is not None else (0.0, 0.0, 0.0)
@@ -250,7 +126,7 @@ def place_instances(network: Network, asked: Inference, place: str) -> Placed:
         cut,
         work,
         path,
-        _batch_compute_time(cut.device, work, asked.precision),
+        batch_compute_time(cut.device, work, asked.precision),
         findings,
         leg,
         own,
@@ -368,48 +244,6 @@ def _fits(work: Work, device: Device, asked: Inference, place: str) -> None:
         )
 
 
-def widths_of(work: Work) -> Callable[[int], tuple[float, float, float]]:
-    """Factors of the computing time of a batch: as estimated, shortest, longest."""
-    rates = work.rates
-    if rates is None:
-        return lambda _: (1.0, math.exp(-SPREAD.value), math.exp(SPREAD.value))
-
-    @cache
-    def widths(samples: int) -> tuple[float, float, float]:
-        spread = spread_of(forward_spread(work.forward, samples, rates))
-        shorter, longer = (math.hypot(one, MODEL_BAND.value) for one in (spread.shorter, spread.longer))
-        return 1.0, math.exp(-shorter), math.exp(longer)
-
-    return widths
-
-
-def _parts_of(device: Device, work: Work, precision: str) -> Callable[[int], tuple[float, float, float]]:
-    """Launches, arithmetic and memory traffic of a batch of so many samples [s]."""
-    how = number_format(precision)
-    peak, kernels, rates = device.flops[device.runs_as(how)], device.kernels, work.rates
-    if rates is not None:
-        reached = replace(rates, peak=FlopPerSecond(peak), bandwidth=device.bandwidth)
-        return lambda samples: forward_parts(work.forward, samples, reached)
-    return lambda samples: batch_parts(
-        samples,
-        Flop(work.flop),
-        Bytes(work.moved),
-        Bytes(work.weights),
-        work.launches,
-        FlopPerSecond(work.share * peak),
-        BytesPerSecond(kernels.memory * device.bandwidth),
-        kernels.floor,
-    )
-
-
-def _batch_compute_time(device: Device, work: Work, precision: str) -> Callable[[int], float]:
-    """Computing time of a batch of so many samples [s]."""
-    parts = _parts_of(device, work, precision)
-    if work.rates is not None:
-        return lambda samples: sum(parts(samples))
-    return lambda samples: NUMBERS.kernel(*parts(samples), device.kernels.sharpness)
-
-
 @dataclass(frozen=True, eq=False)
 class _Input:
     """What the drawn links bring to every device at once.
@@ -471,7 +305,7 @@ def _read(network: Network, parts: npt.NDArray[np.int64], asked: Inference, work
     """Samples read as training reads them."""
     path = asked.input if asked.input.source.strip() else replace(asked.input, source="storage")
     if path.dataset.strip():
-        samples = samples_of(asked.sequence, _has_tokens(asked, place), path, place)[0]
+        samples = samples_of(asked.sequence, has_tokens(asked, place), path, place)[0]
     else:
         samples = Samples(work.sample, work.sample, 1.0, random=path.access == "random")
     if samples.stored <= 0:
@@ -627,7 +461,7 @@ def computing(placed: Placed, samples: int) -> Time:
     """Computing a batch of so many samples, as an expression."""
     device, work = placed.cut.device, placed.work
     here, equal = placed.network.net.path(int(placed.parts[0])), placed.instances
-    launches, flop, moved = _parts_of(device, work, placed.asked.precision)(samples)
+    launches, flop, moved = parts_of(device, work, placed.asked.precision)(samples)
     both = (
         Term(arithmetic(here, device.name, "", equal), flop),
         Term(memory_bandwidth(here, device.name, "", equal), moved),

@@ -24,35 +24,27 @@ from designer.families.serving.drafter import Beside, curve_of, draft_steps, dra
 from designer.families.serving.drafter import stated as drafter_stated
 from designer.families.serving.drafting import Drafted
 from designer.families.serving.engines import Chosen, calibrated, release, scheduling_on
+from designer.families.serving.fit import Fit
 from designer.families.serving.formulas._device import Device
-from designer.families.serving.formulas._number_format import FORMATS, NumberFormat, number_format
+from designer.families.serving.formulas._number_format import NumberFormat, number_format
 from designer.families.serving.formulas._release import Release, Scheduling
 from designer.families.serving.formulas.experts import ExpertSetup
 from designer.families.serving.formulas.joining import joins_over
-from designer.families.serving.formulas.memory import kv_room, kv_size, memory_capacity, weights_size
 from designer.families.serving.formulas.step_time import Split, StepTime
 from designer.families.serving.formulas.time_slicing import time_slicing
-from designer.families.serving.images import seeing_time, seen, tower_size
+from designer.families.serving.images import seeing_time, seen
 from designer.families.training.preparation import named_model
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveSituation
 from designer.memo import Interned
-from designer.sources import Constant, Status
-from designer.units import Bytes, Ratio, Seconds, format_quantity
+from designer.units import Bytes, Ratio, Seconds
 from designer.workload.published_formats import PublishedFormat
 from designer.workload.shape import TransformerShape
 
 Int = npt.NDArray[np.int64]
 
-#: ranks whose groups are tried where the smallest that fits is asked for
-_TENSOR_LIMIT: Final = 8
-#: formats stated where a model does not fit, the widest first: those that models are published in
-_NARROWER: Final = ("fp8", "int4")
 #: format of weights where neither a setting nor the model says one
 _UNSAID: Final = "bf16"
-
-#: of the memory for keys and values that states of requests take at most; the slots of a release are fewer then
-_STATE_SHARE: Final = Constant(0.5, 0.3, 0.6, "assumed-serving", Status.ASSUMED, "1", "mamba_full_memory_ratio 0.9")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,8 +143,8 @@ class Placement:
         return self._with(self.device, replace(self.scheduling, memory_share=share))
 
     def _with(self, device: Device, how: Scheduling) -> Placement:
-        asked = self.shape, device, how, self.split, self.steps.weights, self.cache_format, self.beside
-        found = _capacities(*asked)
+        fit = Fit(self.shape, device, how, self.steps.weights, self.cache_format, self.beside)
+        found = fit.capacities(self.split)
         return replace(self, scheduling=how, capacity=found[0], capacity_band=found[1:])
 
 
@@ -192,16 +184,16 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
     if asked.part:
         asked, parts = _place_on_slices(asked, cut, parts, place)
     setup = Beside(setup_of(asked), drafter_of(asked, shape, weights, place))
-    split = _split(network, shape, asked, parts, device, how, weights, cache, setup, place)
+    fit = Fit(shape, device, how, weights, cache, setup)
+    split = fit.split_for(network, asked, parts, place)
     replicas = _replicas(asked, parts, network.island[parts], split, place)
     group = _group(network, replicas, f"{place}.group")
     several = 1 < split.tensor < split.devices
     peers = _group(network, replicas.reshape(-1, split.tensor), f"{place}.group") if several else None
     chosen = chosen.seeing(seeing_time(asked, shape, device, split.tensor))
     steps = _steps(shape, device, split, weights, cache, chosen.release, _joining_of(group, peers, split), asked)
-    held = _heaviest_weights(shape, split, weights, setup)
-    how = _slots_with_states(shape, device, how, split, weights, cache, setup)
-    capacities = _capacities(shape, device, how, split, weights, cache, setup)
+    fit = fit.with_states(split)
+    how, capacities = fit.how, fit.capacities(split)
     if not capacities[0]:
         raise AnalysisError(
             f"a block of {how.block:,} tokens is more than there is room for in a replica",
@@ -228,7 +220,7 @@ def place_deployment(network: Network, asked: Deployment, place: str, running: C
         steps,
         capacities[0],
         (capacities[1], capacities[2]),
-        held,
+        fit.held(split),
         group,
         place,
         tuple(stated),
@@ -339,167 +331,6 @@ def setup_of(asked: Deployment) -> ExpertSetup:
     return ExpertSetup(asked.redundant if asked.expert > 1 else 0, Ratio(asked.skew), asked.overlap and wide)
 
 
-def _heaviest_weights(shape: TransformerShape, split: Split, weights: NumberFormat, beside: Beside) -> Bytes:
-    """Weights on the fullest device, copies of experts and what drafts with them [B]."""
-    copies = split.copies(shape.experts, beside.setup.redundant)
-    own = weights_size(shape, weights, split.tensor, split.data, split.pipeline, copies, split.dense)
-    own += tower_size(shape, split.tensor)
-    return Bytes(own + (beside.drafter.held(split.tensor, split.data) if beside.drafter is not None else 0.0))
-
-
-def _capacity(
-    shape: TransformerShape,
-    device: Device,
-    how: Scheduling,
-    split: Split,
-    weights: NumberFormat,
-    cache: NumberFormat,
-    beside: Beside,
-    end: str = "value",
-) -> int:
-    held = _heaviest_weights(shape, split, weights, beside)
-    room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts), end)
-    each = kv_size(shape, split.tensor, Bytes(cache.size.value))
-    token = each.token or each.windowed_layer * each.windowed
-    drafted = beside.token(split, cache)
-    states = each.state / split.pipeline * how.slots / split.data
-    room = Bytes(room - min(states, _STATE_SHARE.value * max(0.0, room)))
-    return memory_capacity(room, Bytes(token / split.pipeline + drafted)) * split.data
-
-
-def _slots_with_states(
-    shape: TransformerShape,
-    device: Device,
-    how: Scheduling,
-    split: Split,
-    weights: NumberFormat,
-    cache: NumberFormat,
-    beside: Beside,
-) -> Scheduling:
-    """The same with no more slots than states of requests fit in their share of the memory."""
-    state = kv_size(shape, split.tensor, Bytes(cache.size.value)).state / split.pipeline
-    if not state:
-        return how
-    held = _heaviest_weights(shape, split, weights, beside)
-    room = kv_room(device.memory, Ratio(how.memory_share), held, split.devices, bool(shape.experts))
-    fits = int(_STATE_SHARE.value * max(0.0, room) / state) * split.data
-    return replace(how, slots=max(split.data, min(how.slots, fits)))
-
-
-def _capacities(
-    shape: TransformerShape,
-    device: Device,
-    how: Scheduling,
-    split: Split,
-    weights: NumberFormat,
-    cache: NumberFormat,
-    beside: Beside,
-) -> tuple[int, int, int]:
-    """Tokens that fit in a replica, in whole blocks, and the ends of that."""
-    found = [_capacity(shape, device, how, split, weights, cache, beside, end) for end in ("value", "high", "low")]
-    value, low, high = (tokens // how.block * how.block for tokens in found)
-    return value, low, high
-
-
-def _split(
-    network: Network,
-    shape: TransformerShape,
-    asked: Deployment,
-    parts: Int,
-    device: Device,
-    how: Scheduling,
-    weights: NumberFormat,
-    cache: NumberFormat,
-    beside: Beside,
-    place: str,
-) -> Split:
-    data, pipeline, expert = max(1, asked.data), max(1, asked.pipeline), max(1, asked.expert)
-    copies = beside.setup.redundant
-    local = int(np.unique(network.island[parts], return_counts=True)[1].max())
-    if asked.tensor:
-        choices = [asked.tensor]
-    else:
-        most = min(_TENSOR_LIMIT * max(1, local // _TENSOR_LIMIT), local, len(parts) // data // pipeline)
-        choices = [2**k for k in range(max(1, most).bit_length()) if 2**k <= most and shape.heads % 2**k == 0]
-    if shape.experts and expert > shape.experts + copies:
-        raise AnalysisError(
-            f"{shape.experts + copies} experts do not share out over {expert} devices",
-            place=f"{place}.expert",
-            remedy=f"use a width of {shape.experts} at most, or add redundant experts",
-        )
-    if not shape.experts:
-        expert = 1
-    wide = [tensor for tensor in choices if tensor * data % expert == 0]
-    if choices and not wide:
-        raise AnalysisError(
-            f"an expert width of {expert} does not divide the {choices[-1] * data} devices that share a layer",
-            place=f"{place}.expert",
-            remedy="use a divisor of tensor x data, or 1 to cut every expert",
-        )
-    choices = wide
-    if not choices:
-        raise AnalysisError(
-            f"{data} x {pipeline} (data, pipeline) need more than the {len(parts)} accelerators of the group",
-            place=place,
-            remedy="use smaller widths or a larger group",
-        )
-    # one that fits by one account of what else is held, and not by the other, is no choice where there is a wider one
-    sure = [end for end in ("high", "value") if end == "value" or not asked.tensor]
-    for tensor, end in [(tensor, end) for end in sure for tensor in choices]:
-        if shape.heads % tensor:
-            raise AnalysisError(
-                f"{shape.heads} attention heads do not share out over {tensor} devices",
-                place=f"{place}.tensor",
-                remedy="choose a divisor of the number of heads",
-            )
-        if pipeline > shape.layers:
-            raise AnalysisError(
-                f"{shape.layers} layers make no {pipeline} stages", place=f"{place}.pipeline", remedy="use fewer stages"
-            )
-        split = Split(tensor, data, pipeline, expert)
-        if split.devices > len(parts):
-            continue
-        if _capacity(shape, device, how, split, weights, cache, beside, end) > 0:
-            return split
-    split = Split(choices[-1], data, pipeline, expert)
-    if split.devices > len(parts):
-        raise AnalysisError(
-            f"a replica needs {split.devices} accelerators, {asked.group!r} has {len(parts)}",
-            place=place,
-            remedy="use smaller widths or a larger group",
-        )
-    held = _heaviest_weights(shape, split, weights, beside)
-    narrow = _that_fits(shape, device, how, split, weights, cache, beside)
-    on = f"each of {split.devices} devices" if split.devices > 1 else "one device"
-    raise AnalysisError(
-        f"{shape.name} does not fit: {format_quantity(held, 'size')} of {asked.weights} weights on {on} "
-        f"leave no room for keys and values in {format_quantity(device.memory, 'size')} at a "
-        f"memory share of {how.memory_share:g}",
-        place=place,
-        remedy=f"use more devices for a replica, {narrow or 'narrower weights'}, or parts with more memory",
-    )
-
-
-def _that_fits(
-    shape: TransformerShape,
-    device: Device,
-    how: Scheduling,
-    split: Split,
-    weights: NumberFormat,
-    cache: NumberFormat,
-    beside: Beside,
-) -> str:
-    """The widest format narrower than that asked with which a model fits and a device can count, in words; or none."""
-    for form in (FORMATS[name] for name in _NARROWER if FORMATS[name].size.value < weights.size.value):
-        try:
-            device.runs_as(form)
-        except AnalysisError:
-            continue
-        if _capacity(shape, device, how, split, form, cache, beside) > 0:
-            return f"{form.name} weights, with which it fits there (weights={form.name})"
-    return ""
-
-
 def _replicas(asked: Deployment, parts: Int, island: Int, split: Split, place: str) -> Int:
     """Replicas on devices: inside a server as long as one has room, across servers only where that many are asked."""
     most = len(parts) // split.devices
@@ -605,24 +436,23 @@ def changed(placement: Placement, asked: Deployment) -> Placement | None:
         curve = curve_of(asked, placement.place)
     except AnalysisError:
         return None
-    how = _slots_with_states(shape, device, how, split, weights, cache, setup)
-    capacities = _capacities(shape, device, how, split, weights, cache, setup)
+    fit = Fit(shape, device, how, weights, cache, setup).with_states(split)
+    capacities = fit.capacities(split)
     if capacities[0] <= 0:
         return None
     joins = placement.steps.joins
     own = setup.setup
     chosen = chosen.seeing(seeing_time(asked, shape, device, split.tensor))
     steps = StepTime(shape, device, split, weights, cache, chosen.release.overheads, joins, asked.adapters, setup=own)
-    held = _heaviest_weights(shape, split, weights, setup)
     return replace(
         placement,
         deployment=asked,
         chosen=chosen,
-        scheduling=how,
+        scheduling=fit.how,
         steps=steps,
         capacity=capacities[0],
         capacity_band=(capacities[1], capacities[2]),
-        weights=held,
+        weights=fit.held(split),
         curve=curve,
         draft_steps=draft_steps(
             setup.drafter, steps, _joining_of(placement.group, placement.peers, split), cache, asked

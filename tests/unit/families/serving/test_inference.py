@@ -14,7 +14,7 @@ from designer.design.document import WorkloadSpec, with_changes
 from designer.design.edits.links import RemoveLinks
 from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
-from designer.families.serving import batches as inference
+from designer.families.serving import batch_work
 from designer.families.serving.batching import run_batches
 from designer.families.serving.devices import kernel_table
 from designer.families.serving.formulas._device import Device
@@ -171,7 +171,7 @@ def test_only_batches_that_ran_are_timed() -> None:
         return batch_parts(samples, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inference, "batch_parts", timed)
+        patch.setattr(batch_work, "batch_parts", timed)
         found = asked(scenario="server", batch=50_000, **given)
     assert value(found, "mean_batch") < 10
     assert len(set(stated)) < 100
