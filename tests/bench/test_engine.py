@@ -47,7 +47,7 @@ def re_analysed(design: Design, workload: str) -> Callable[[], object]:
 
 
 def test_growth_of_the_allocation_from_1k_to_98k_gpus(benchmark):
-    """Hashed permutations, routed on elaborated designs: certificate included, nothing alike."""
+    """Hashed permutations, routed on elaborated designs: certificate included, no two equal."""
     sizes, times = [], []
     for units in (4, 16, 64, 384):
         incidence = problem(cluster(units))

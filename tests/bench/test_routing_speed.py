@@ -81,12 +81,12 @@ def test_a_template_is_led_in_a_frame_or_two(benchmark: Any) -> None:
     a, b, kind = geometry.connection_a, geometry.connection_b, geometry.connection_kind
     scene = Terrain(geometry.rect, geometry.parent, solid, a, b, kind, above)
 
-    def anew() -> None:
+    def again() -> None:
         _known.forget()
         route(scene)
 
     benchmark.pedantic(lambda: None, rounds=1)
-    assert against(benchmark, anew, led_over_a_grid) <= 1.9
+    assert against(benchmark, again, led_over_a_grid) <= 1.9
 
 
 def test_routes_of_a_tangled_mesh_come_to_rest(benchmark: Any) -> None:
@@ -100,9 +100,9 @@ def test_routes_of_a_tangled_mesh_come_to_rest(benchmark: Any) -> None:
     moved = Place({gpu: (round(x) + 8, round(y) + 8)}).apply(design)
     changes = diff(design, moved)
 
-    def anew() -> None:
+    def again() -> None:
         _known.forget()
         update(geometry, moved, changes)
 
     benchmark.pedantic(lambda: None, rounds=1)
-    assert against(benchmark, anew, led_over_a_grid) <= 6.0
+    assert against(benchmark, again, led_over_a_grid) <= 6.0

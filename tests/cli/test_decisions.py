@@ -102,7 +102,7 @@ def test_accept_refuses_what_is_no_result(capsys: pytest.CaptureFixture[str], tm
 
 
 def test_every_command_that_reads_a_design_takes_changes_for_one_run(capsys: pytest.CaptureFixture[str]):
-    """A new design, a question or a file that is rewritten is no run on a design as it stands."""
+    """A new design, a question or a file that is rewritten is no run on an unchanged design."""
     others = {
         "completion",
         "measure",

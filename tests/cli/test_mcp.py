@@ -1,9 +1,10 @@
-"""Tools over MCP: the server as a process of its own, asked by the official client over stdio."""
+"""Tools over MCP: the server as a process of its own, asked by the official client over stdio; decisions and hints."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -14,20 +15,27 @@ from typing import Any
 
 import pytest
 
+from designer.cli.design_tools import ANSWER_LIMIT
+from designer.interchange.templates import find_template
 from tests.cli.calling import CHECKOUT, process
+from tests.real import real_files
+
+# Tools over MCP: the server as a process of its own, asked by the official client over stdio.
 
 anyio = pytest.importorskip("anyio")
+
 
 # loading it takes seconds, in every process that collects tests
 if find_spec("mcp") is None:
     pytest.skip("the tools belong to the mcp extra", allow_module_level=True)
+
 
 Call = Callable[..., Awaitable[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
 def outer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the folder of the servers stands."""
+    """The folder of the servers."""
     (made := tmp_path_factory.mktemp("outer")).joinpath("designs").mkdir()
     return made
 
@@ -202,7 +210,7 @@ def test_nothing_outside_the_folder_is_reached(folder: Path, talk: Talks, write:
     outside = folder.parent / "secret.design.json"
     (folder / "link.design.json").symlink_to(outside)
     (folder / "up").symlink_to(folder.parent)
-    # a test file whose design stands outside, and a workload that names a file outside
+    # a test file whose design lies outside, and a workload that names a file outside
     (folder / "out.checks.toml").write_text(f'design = "{outside}"\n[[check]]\nexpect = "parts.gpu == 8"\n')
     (folder / "up.checks.toml").write_text('design = "../secret.design.json"\n[[check]]\nexpect = "parts.gpu == 8"\n')
     before = outside.read_bytes()
@@ -351,3 +359,136 @@ def test_wrong_arguments_are_refused_in_one_sentence(talk: Talks) -> None:
             assert "pydantic" not in error
 
     talk(body)
+
+
+# Decisions over MCP: a recorded dialogue, answers of at most 2 kB, hints, prompts and documents by address.
+
+pytest.importorskip("mcp")
+
+
+#: two hosts of one machine type, as NCCL wrote them: on the first the NIC came up with 8 of its 16 lanes
+_SLOW = real_files("nccl_xml/nccl230_a100pcie_hostA.xml")
+
+
+_SOUND = real_files("nccl_xml/nccl230_a100pcie_hostB.xml")
+
+
+@pytest.fixture(scope="module")
+def decided(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talks]:
+    folder = tmp_path_factory.mktemp("talk") / "designs"
+    folder.mkdir()
+    for name in ("hgx-h100-8", "su-h100-32", "serving-h100-8"):
+        shutil.copy(find_template(name), folder / f"{name}.design.json")
+    with ExitStack() as stack:
+        yield Talks(folder, stack)
+
+
+@pytest.mark.skipif(not (_SLOW and _SOUND), reason="the real dumps are not here")
+def test_the_recorded_dialogue(decided: Talks) -> None:
+    """Paste this machine, find the bottleneck, fix it, write the report.
+
+    Gen4 has 16 GT/s a lane: 128/130 of 16 Gb/s on 8 lanes are 15.75 GB/s, of which 82% are payload, 12.9 GB/s. The two
+    ports of the NIC carry 50 GB/s, so 16 lanes give twice that, which is the rate of the other host.
+    """
+    stated = json.loads((Path(__file__).parent / "dialogue.json").read_text())
+    dumps = {"@slow": _SLOW[0].read_text(), "@sound": _SOUND[0].read_text()}
+
+    async def body(call: Call) -> None:
+        for step in stated["steps"]:
+            given = {k: dumps.get(v, v) if isinstance(v, str) else v for k, v in step["arguments"].items()}
+            answer = await call(step["tool"], **given)
+            assert "error" not in answer, f"{step['tool']}: {answer}"
+            assert answer.get("written") == step.get("written"), step["tool"]
+            page = answer.get("answer", "")
+            assert len(page.encode()) <= ANSWER_LIMIT, step["tool"]
+            for words in step.get("says", ()):
+                assert words in page, f"{step['tool']}: {page}"
+        rates, limits = [], []
+        for name in ("asked", "repaired"):
+            found = await call("analyze", design=f"{name}.design.json", workload="send", full=True)
+            (answered,) = found["document"]["workloads"]
+            rates.append(answered["metrics"]["rate"]["value"])
+            limits.append(answered["binding"][0]["id"])
+        assert rates == pytest.approx([12.918e9, 25.836e9], rel=1e-3)
+        assert limits[0].startswith("numa0--nic0:"), "what explain names is the link that suggest widens"
+
+    decided(body, "--write")
+    assert "25.8 GB/s" in (decided.folder / "report.md").read_text()
+
+
+def test_answers_have_at_most_2_kb_and_the_rest_is_a_call_away(decided: Talks) -> None:
+    async def body(call: Call) -> None:
+        asked: list[tuple[str, dict[str, Any]]] = [
+            ("analyze", {"design": "hgx-h100-8.design.json"}),
+            ("analyze", {"design": "serving-h100-8.design.json", "workload": "chat-70b"}),
+            ("explain", {"design": "serving-h100-8.design.json", "workload": "chat-70b"}),
+            ("suggest", {"design": "hgx-h100-8.design.json"}),
+            ("survive", {"design": "hgx-h100-8.design.json"}),
+            ("simulate", {"design": "hgx-h100-8.design.json", "workloads": ["all-reduce"]}),
+            ("compare", {"a": "hgx-h100-8.design.json", "b": "serving-h100-8.design.json"}),
+            ("accept", {"design": "hgx-h100-8.design.json"}),
+            ("cabling", {"design": "su-h100-32.design.json"}),
+        ]
+        for tool, arguments in asked:
+            short = await call(tool, **arguments)
+            assert "error" not in short, f"{tool}: {short}"
+            assert len(short["answer"].encode()) <= ANSWER_LIMIT, tool
+            whole = await call(tool, **arguments, full=True)
+            assert whole["document"], tool
+            assert short["cut"] == (len(whole["answer"].encode()) > ANSWER_LIMIT), tool
+            assert short["cut"] == ("full = true" in short["answer"]), tool
+
+    decided(body)
+
+
+def test_a_served_load_is_sized(decided: Talks) -> None:
+    async def body(call: Call) -> None:
+        opened = await call("open_design", design="serving-h100-8.design.json")
+        served = next(w for w, kind in opened["workload_kinds"].items() if kind == "serving")
+        assert "answer" in await call("size", design="serving-h100-8.design.json", workload=served)
+        refused = await call("size", design="hgx-h100-8.design.json", workload="all-reduce")
+        assert "serves nothing" in refused["error"]
+
+    decided(body)
+
+
+def test_pasted_results_are_judged(decided: Talks) -> None:
+    """A GPU whose triad reads 1.2 of 3.35 TB/s fails."""
+
+    async def body(call: Call) -> None:
+        text = "# cuda-stream --device 3\nTriad       1200000     0.1 0.1 0.1\n"
+        stated = await call("accept", design="hgx-h100-8.design.json", results=text, full=True)
+        assert [r["passed"] for r in stated["document"]["results"]] == [False]
+        assert "gpu3" in stated["document"]["results"][0]["test"]
+
+    decided(body)
+
+
+def test_tools_say_whether_they_write(decided: Talks) -> None:
+    async def body(call: Call) -> None:
+        tools = {t.name: t for t in (await call.client.list_tools()).tools}  # type: ignore[attr-defined]
+        writing = {name for name, t in tools.items() if t.annotations and not t.annotations.read_only_hint}
+        assert writing == {"edit", "report", "import_machine", "suggest"}
+        table = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV12\t0-31\nGPU1\tNV12\t X \t0-31\n"
+        refused = await call("import_machine", text=table, save_as="x.design.json", dry_run=False)
+        assert "writing was not allowed" in refused["error"]
+        assert "error" in await call("import_machine", text="nothing that is known")
+
+    decided(body)
+
+
+def test_questions_and_documents(decided: Talks) -> None:
+    async def body(call: Call) -> None:
+        client = call.client  # type: ignore[attr-defined]
+        prompts = (await client.list_prompts()).prompts
+        assert len(prompts) == 5
+        asked = await client.get_prompt("bottleneck", {"design": "hgx-h100-8.design.json"})
+        assert "hgx-h100-8.design.json" in asked.messages[0].content.text
+        listed = await client.read_resource("designer://designs")
+        assert "hgx-h100-8.design.json" in listed.contents[0].text
+        part = await client.read_resource("designer://part/gpu/nvidia/h100-sxm5")
+        assert "H100" in part.contents[0].text
+        design = await client.read_resource("designer://design/hgx-h100-8.design.json")
+        assert json.loads(design.contents[0].text)["parts"]["gpu"] == 8
+
+    decided(body)

@@ -198,7 +198,7 @@ HARDWARE_FACT = re.compile(r"[0-9.]+ ?[KMGT]i?[Bb](?:/s|ps)|[0-9a-f]{4}:[0-9a-f]
 
 
 def test_importers_know_no_hardware() -> None:
-    """What hardware has and how it is numbered stands in the catalog; importers know formats."""
+    """What hardware has and how it is numbered is in the catalog; importers know formats."""
     code = Path(__file__).parents[2] / "designer" / "interchange"
     found: list[str] = []
     for path in sorted((*code.glob("foreign/*.py"), *code.glob("importers/*.py"))):

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("importlinter", reason="import-linter belongs to the dev extra")
 
-#: a tree with every room the contracts name; packages are those that something stands under
+#: a tree with every room the contracts name; packages are those that contain something
 ROOMS = """
 __main__ cli.main cli.commands.check
 gui.app gui.main_window gui.actions.file gui.canvas.scene gui.dialogs.about gui.figures.plot gui.panels.parts

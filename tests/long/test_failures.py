@@ -37,7 +37,7 @@ def test_a_sample_of_the_survey_is_deletion_on_large_templates(template: str) ->
     gpus = next(t.gpus for t in list_templates() if t.id == template)
     design = open_design(template)
     wanted = DRAWN[max(k for k in DRAWN if k <= gpus // 1000)]
-    # requests go to the engines that are left in turn: which of two alike is gone states in the run, a little
+    # requests go to the engines that are left in turn: which of two equal ones is gone states in the run, a little
     close = 0.01 if template == "serving-split-2-racks" else 1e-6
     compared, wrong = compare(design, design.default_workload, wanted, seed=20261122, close=close)
     assert compared >= min(wanted, 3)

@@ -20,10 +20,10 @@ import json, sys
 sys.path.insert(0, sys.argv[1])
 from infragraph import Infrastructure
 from infragraph.infragraph_service import InfraGraphService
-told = Infrastructure()
-told.deserialize(open(sys.argv[2]).read())
+read = Infrastructure()
+read.deserialize(open(sys.argv[2]).read())
 service = InfraGraphService()
-service.set_graph(told)
+service.set_graph(read)
 graph = service.get_networkx_graph()
 kinds = [kind for _, kind in graph.nodes(data="type")]
 print(json.dumps({kind: kinds.count(kind) for kind in set(kinds)} | {"edges": graph.number_of_edges()}))

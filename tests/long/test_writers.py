@@ -24,7 +24,7 @@ from tests.long.kills import screen
 
 def race(checkout: Path, folder: Path, writers: list[tuple[str, str]], rounds: int, environment: dict[str, str]) -> Any:
     """Let writers at one file; what they stated."""
-    file, log = folder / "shared.design.json", folder / "told.log"
+    file, log = folder / "shared.design.json", folder / "states.log"
     save(one_server(), file)
     first = digest_of(file.read_bytes())
     running: list[subprocess.Popen[bytes]] = []
@@ -77,7 +77,7 @@ def test_a_script_does_not_write_what_a_window_has_open(checkout: Path, tmp_path
     lock = file_lock(file)
     assert lock.take()
     program = [sys.executable, "-m", "tests.long.save_over_each_other", "plain", "nightly", str(file)]
-    log = tmp_path / "told.log"
+    log = tmp_path / "states.log"
     subprocess.run([*program, str(log), "3", "1"], cwd=checkout, check=True)
     lock.release()
     assert summary([json.loads(x) for x in log.read_text(encoding="utf-8").splitlines()])["refused"] == 3

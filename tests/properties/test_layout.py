@@ -103,15 +103,15 @@ def test_placed_things_stay_and_arranging_writes_what_is_drawn(design: Design) -
 
 @given(designs())
 def test_arranging_everything_forgets_where_things_were(design: Design) -> None:
-    anew = Arrange().apply(design)
-    geometry = lay_out(anew)
+    again = Arrange().apply(design)
+    geometry = lay_out(again)
     for i, j in _peers(geometry):
         assert not _overlaps(geometry, i, j)
-    assert Arrange().apply(anew) == anew
+    assert Arrange().apply(again) == again
 
 
 @given(designs(), st.data())
-def test_an_update_is_what_laying_out_anew_gives(design: Design, data: st.DataObject) -> None:
+def test_an_update_is_what_laying_out_again_gives(design: Design, data: st.DataObject) -> None:
     design = arrange(design) if data.draw(st.booleans()) else design
     geometry = lay_out(design)
     for _ in range(2):

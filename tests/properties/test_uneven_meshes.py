@@ -53,6 +53,6 @@ def test_no_ring_passes_the_links_of_a_rank(drawn: tuple[int, Mesh]) -> None:
     least = min(sum(count for pair, count in mesh.items() if k in pair) for k in range(n))
     if all(mesh.values()):
         narrowest = min(mesh.values())
-        # all pairs alike use the narrowest of each; more is what unequal rings find
+        # all equal pairs use the narrowest of each; more is what unequal rings find
         assert ring(n, mesh) >= (n - 1) * narrowest * LINK * (1 - 1e-9)
         assert ring(n, mesh) <= least * LINK * (1 + 1e-9)

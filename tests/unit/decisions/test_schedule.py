@@ -58,7 +58,7 @@ def test_suspending_takes_what_the_slowest_host_writes() -> None:
     write = designer.with_workload(design, "w", "transfer", **{"from": memories, "to": "storage", "pairing": "all"})
     read = designer.with_workload(design, "r", "transfer", **{"from": "storage", "to": memories, "pairing": "all"})
     each = [values(asked, name)["rate"] / 4 for asked, name in ((write, "w"), (read, "r"))]
-    # all hosts share the store alike
+    # all hosts share the store equally
     assert found.metrics["switch_time"].value == pytest.approx(max(max(sizes) / rate for rate in each), rel=0.01)
     lost = sum(max(sizes) / rate for rate in each)
     assert found.metrics["hours_computing"].value == pytest.approx((14 * 3600 - lost) / (24 * 3600), rel=1e-3)

@@ -188,7 +188,7 @@ def test_a_count_of_links_stands_on_a_line(file: Path) -> None:
 
 
 def test_the_mark_of_a_gpu_that_binds_lies_on_no_other_part() -> None:
-    """A drive stands right above the GPU: the mark goes below it."""
+    """A drive is right above the GPU: the mark goes below it."""
     view_state, frame = state(lay_out(open_design("serving-h100-8")))
     loads, geometry = view_state.loads, view_state.geometry
     box = next(i for i in range(len(geometry)) if geometry.label(i) == "GPU 0")

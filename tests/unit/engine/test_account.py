@@ -243,7 +243,7 @@ def test_half_of_the_gain_of_the_best_binds() -> None:
 
 
 def test_gains_of_less_than_half_a_percent_are_given_only_if_none_is_larger() -> None:
-    """100 s and 0.9 s: halving the second saves 0.45 of 100.9 s, 0.4 %. Of 200 terms alike each gains 0.25 %.
+    """100 s and 0.9 s: halving the second saves 0.45 of 100.9 s, 0.4 %. Of 200 equal terms each gains 0.25 %.
 
     Both are less than worth naming, and stay so once the first is twice as fast.
     """

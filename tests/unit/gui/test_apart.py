@@ -1,4 +1,4 @@
-"""What is added stands on nothing else, and as near to its place as that allows."""
+"""What is added covers nothing else, and as near to its place as that allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a few typed words find first, in parts, templates and commands alike."""
+"""What a few typed words find first, among parts, templates and commands."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_rules_see_elevations(design: Design) -> None:
 
 
 def test_racks_of_a_group_say_how_to_move_a_unit_between_them() -> None:
-    """96 racks alike in the drawing: a tray has room in any other, and still what is in one is in all of them."""
+    """96 equal racks in the drawing: a tray has room in any other, and still what is in one is in all of them."""
     clustered = designer.open_design("cluster-gb200-6912")
     plan = plan_of(clustered)
     unit = plan.racks[0].units[0]

@@ -35,7 +35,7 @@ from designer.errors import DocumentError
 from tests.designs import one_server, one_unit
 from tests.made_edits import AddGroup, MakeException
 
-# What stands before what among notes and frames.
+# What lies in front of what among notes and frames.
 
 IDS = ("f1", "f2", "n1", "n2", "n3")
 

@@ -12,7 +12,7 @@ import pytest
 from designer.design.routing.route import Terrain, dependent, route
 from tests.ways import over_boxes
 
-#: places and sizes are multiples of this, so that much stands right at something else, scene units
+#: places and sizes are multiples of this, so that much ends right at something else, scene units
 UNIT = 20.0
 DEPTH = 3
 Box = tuple[int, int, int, int]

@@ -213,7 +213,7 @@ def test_links_in_one_channel_keep_apart() -> None:
 
 @pytest.mark.parametrize("name", ["dgx1-v100", "hgx-h100-4", "dell-xe8545"])
 def test_no_link_lies_upon_the_end_of_another(name: str) -> None:
-    """The last piece of a link at its box stays; what runs with it keeps off. On a DGX-1 an SSD stands that near."""
+    """The last piece of a link at its box stays; what runs with it keeps off. On a DGX-1 an SSD is that near."""
     routes = lay_out(open_design(name)).connection_route
     for axis in (0, 1):
         one, other = routes[:, :-1].reshape(-1, 2), routes[:, 1:].reshape(-1, 2)
@@ -279,7 +279,7 @@ def test_links_to_stairs_leave_in_an_order_in_which_none_crosses() -> None:
 
 
 def test_a_link_goes_round_a_small_tree_instead_of_through_it() -> None:
-    """Straight down from one box to another stands between a switch and what hangs on it, at its right."""
+    """Straight down from one box to another runs between a switch and what hangs on it, at its right."""
     at = {"one": (300, 0), "switch": (100, 100), "x": (0, 200), "y": (120, 200), "z": (340, 200), "two": (250, 320)}
     geometry = drawn(at, "one-switch one-two switch-x switch-y switch-z")
     assert crossings(geometry.connection_route) == 0

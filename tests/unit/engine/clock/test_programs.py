@@ -185,7 +185,7 @@ def test_more_arrivals_than_can_be_served_are_reported_with_the_rate():
 
 
 def test_alike_ranks_are_one_and_an_edited_one_is_apart():
-    """Eight GPUs loaded alike are one class; with one link that fails by itself there are more."""
+    """Eight equally loaded GPUs are one class; with one link that fails by itself there are more."""
     table = prices()
     program = Program("load", (Step("move", Move("memory", "gpus", 1e9)),))
     whole = play(table, [job_of(program)])

@@ -137,7 +137,7 @@ def test_works_on_equal_resources_cost_as_one(n: int) -> None:
 def test_what_the_same_works_use_alike_is_looked_at_once() -> None:
     """A work on resources 0, 1 and 2, half as much on the last, and one of another task on 0 and 1 alone.
 
-    Both use 0 and 1 alike, 2 is used by one of them: the first takes 1 of each of 0 and 1, stated as 1 on resource 0.
+    Both use 0 and 1 equally, 2 is used by one of them: the first takes 1 of each of 0 and 1, stated as 1 on resource 0.
     """
 
     def one(uses: Mapping[int, float], amount: float) -> Cost:
@@ -229,7 +229,7 @@ def test_where_classes_do_not_agree_every_flow_is_told(slow: int | None, fails: 
 
 
 def test_a_limit_of_a_class_stands_for_those_of_all() -> None:
-    """Six servers mount the storage alike: one mount is stated, and it counts for six."""
+    """Six servers mount the storage in the same way: one mount is stated, and it counts for six."""
     run, taken = folded_run(small_cluster(None), ["storage-to-gpus"], True)
     assert taken
     assert set(run.more.values()) == {6}

@@ -308,7 +308,7 @@ def test_a_journal_is_brought_back_once(tmp_path: Path) -> None:
     again = left(tmp_path, "new")
     with pytest.raises(RuntimeError), Claim(again):
         raise RuntimeError
-    assert left_behind(tmp_path) == [again], "it stays until its design stands elsewhere"
+    assert left_behind(tmp_path) == [again], "it stays until its design is elsewhere"
 
 
 def test_locks_end_with_their_program_and_say_whose_they_are(tmp_path: Path, checkout: Path) -> None:

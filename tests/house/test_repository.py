@@ -1,4 +1,4 @@
-"""The repository speaks of the product alone: no builder's folders, no package index, no password."""
+"""The repository speaks of the product alone, and the formatter lays out every line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
+# The repository speaks of the product alone: no builder's folders, no package index, no password.
 
 #: what must not be written → why. Spelled in two pieces here, so that this file passes its own test.
 FORBIDDEN = {
@@ -22,6 +24,8 @@ FORBIDDEN = {
     r"(?i)\bpypi" + r"\.\w|python" + r"hosted\.org": "a package index",
     r"https?://[^/\s:@]+:[^/\s@]+" + r"@": "a password in an address",
 }
+
+
 TEXT = {".py", ".toml", ".md", ".json", ".yml", ".yaml", ".sh", ".cfg", ".txt", ".spec", ".desktop", ".svg", ".xml", ""}
 
 
@@ -92,3 +96,17 @@ def test_an_offence_is_seen(text: str) -> None:
 )
 def test_ordinary_text_passes(text: str) -> None:
     assert offences(text) == []
+
+
+# The formatter lays out every line: nothing asks to be left as it is.
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+LEFT_ALONE = re.compile(r"#\s*(fmt|yapf):\s*(skip|off)")
+
+
+def test_no_line_asks_the_formatter_to_leave_it() -> None:
+    files = [f for part in ("designer", "tests", "packaging") for f in (ROOT / part).rglob("*.py")]
+    found = [str(f.relative_to(ROOT)) for f in files if LEFT_ALONE.search(f.read_text(encoding="utf-8"))]
+    assert found == []
