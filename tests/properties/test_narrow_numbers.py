@@ -1,7 +1,7 @@
 """Numbers of parts and links are kept narrow, and their products are not: nothing changes where they are narrower yet.
 
 A cluster of 98,304 accelerators has half a million parts: numbers fit into 32 bits, a number times how many there are
-does not, and numpy wraps around without a word. In 16 bits a unit of 32 servers reaches what that cluster reaches in 32:
+does not, and numpy wraps around without a word. In 16 bits a unit of 32 servers reaches what the cluster reaches in 32:
 it has two thousand parts, and any product of their numbers that is not widened first is wrong.
 """
 

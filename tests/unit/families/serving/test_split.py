@@ -374,7 +374,7 @@ def test_parts_that_do_not_exist_are_refused(changes: dict[str, object], words: 
 
 
 def test_slices_without_a_replica_take_no_power() -> None:
-    """Seven instances fit on a GPU, one replica runs: what it takes is a seventh of what seven equal ones take, not all."""
+    """Seven instances fit on a GPU and one replica runs: it takes a seventh of what seven equal ones take."""
     one = sliced(part="1g.10gb", rate="1 1/s", replicas=1).metrics
     all_of = sliced(part="1g.10gb", rate="28 1/s", replicas=28).metrics
     assert one["accelerators"].value == 1
