@@ -99,6 +99,12 @@ class PortKind:
 NETWORK_PORTS: Final = PortKind(
     "network", "Network ports", ("ethernet", "infiniband", "fabric"), count_field="ports", names_field="technology"
 )
+#: and the values that state them
+NETWORK_FIELDS: Final = (
+    Field("ports", "Network ports", "count"),
+    Field("bandwidth_per_direction", "All ports together, per direction", "rate"),
+    Field("port_bandwidth_per_direction", "One port, per direction", "rate"),
+)
 
 
 @dataclass(frozen=True, slots=True)

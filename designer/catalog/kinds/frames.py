@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from designer.catalog.partkind import NETWORK_PORTS, Capability, Field, PartKind, PortKind
+from designer.catalog.partkind import NETWORK_FIELDS, NETWORK_PORTS, Capability, Field, PartKind, PortKind
 
 KINDS: Final = (
     PartKind(
@@ -85,9 +85,7 @@ KINDS: Final = (
             Field("frame_size", "One frame", "size", help="as it is sent, compressed where the sensor compresses"),
             Field("frame_rate", "Frames per second, at most", "frequency"),
             Field("access_latency", "Capture", "duration", help="from the event until a frame can be sent"),
-            Field("ports", "Network ports", "count"),
-            Field("bandwidth_per_direction", "All ports together, per direction", "rate"),
-            Field("port_bandwidth_per_direction", "One port, per direction", "rate"),
+            *NETWORK_FIELDS,
             Field("technology", "Technology", "text"),
         ),
     ),
@@ -101,9 +99,7 @@ KINDS: Final = (
         ports=(NETWORK_PORTS,),
         fields=(
             Field("access_latency", "Way to it, one direction", "duration", help="of the network that is not drawn"),
-            Field("ports", "Network ports", "count"),
-            Field("bandwidth_per_direction", "All ports together, per direction", "rate"),
-            Field("port_bandwidth_per_direction", "One port, per direction", "rate"),
+            *NETWORK_FIELDS,
             Field("technology", "Technology", "text"),
         ),
     ),

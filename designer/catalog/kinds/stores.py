@@ -6,6 +6,14 @@ from typing import Final
 
 from designer.catalog.partkind import Capability, Field, PartKind, PortKind
 
+_RATES: Final = (
+    Field("capacity", "Capacity", "size"),
+    Field("read_bandwidth", "Sequential read", "rate"),
+    Field("write_bandwidth", "Sequential write", "rate"),
+    Field("random_read_rate", "Random reads", "frequency"),
+    Field("random_write_rate", "Random writes", "frequency"),
+)
+
 KINDS: Final = (
     PartKind(
         name="storage",
@@ -20,11 +28,7 @@ KINDS: Final = (
             PortKind("pcie", "PCIe", ("pcie",)),
         ),
         fields=(
-            Field("capacity", "Capacity", "size"),
-            Field("read_bandwidth", "Sequential read", "rate"),
-            Field("write_bandwidth", "Sequential write", "rate"),
-            Field("random_read_rate", "Random reads", "frequency"),
-            Field("random_write_rate", "Random writes", "frequency"),
+            *_RATES,
             Field("client_read_bandwidth", "One client, read", "rate"),
             Field("client_write_bandwidth", "One client, write", "rate"),
             Field("protocol", "Protocol", "text"),
@@ -68,11 +72,7 @@ KINDS: Final = (
             PortKind("network", "Storage fabric", ("fabric",)),
         ),
         fields=(
-            Field("capacity", "Capacity", "size"),
-            Field("read_bandwidth", "Sequential read", "rate"),
-            Field("write_bandwidth", "Sequential write", "rate"),
-            Field("random_read_rate", "Random reads", "frequency"),
-            Field("random_write_rate", "Random writes", "frequency"),
+            *_RATES,
             Field("access_latency", "Access latency", "duration"),
             Field("pcie_generation", "PCIe generation", "count"),
             Field("pcie_lanes", "PCIe lanes", "count"),

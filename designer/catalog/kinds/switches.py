@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from designer.catalog.partkind import NETWORK_PORTS, Capability, Domain, Field, PartKind, PortKind
+from designer.catalog.partkind import NETWORK_FIELDS, NETWORK_PORTS, Capability, Domain, Field, PartKind, PortKind
 
 KINDS: Final = (
     PartKind(
@@ -57,9 +57,7 @@ KINDS: Final = (
         transit=frozenset({(Domain.HOST, Domain.NETWORK), (Domain.NETWORK, Domain.HOST)}),
         ports=(PortKind("pcie", "PCIe", ("pcie", "c2c")), NETWORK_PORTS),
         fields=(
-            Field("ports", "Network ports", "count"),
-            Field("bandwidth_per_direction", "All ports together, per direction", "rate"),
-            Field("port_bandwidth_per_direction", "One port, per direction", "rate"),
+            *NETWORK_FIELDS,
             Field("pcie_generation", "PCIe generation", "count"),
             Field("pcie_lanes", "PCIe lanes", "count"),
             Field("power_per_part", "Power", "power"),
@@ -83,9 +81,7 @@ KINDS: Final = (
         transit=frozenset({(Domain.HOST, Domain.NETWORK), (Domain.NETWORK, Domain.HOST)}),
         ports=(PortKind("pcie", "PCIe", ("pcie", "c2c")), NETWORK_PORTS),
         fields=(
-            Field("ports", "Network ports", "count"),
-            Field("bandwidth_per_direction", "All ports together, per direction", "rate"),
-            Field("port_bandwidth_per_direction", "One port, per direction", "rate"),
+            *NETWORK_FIELDS,
             Field("pcie_generation", "PCIe generation", "count"),
             Field("pcie_lanes", "PCIe lanes", "count"),
             Field("cores", "Cores", "count"),

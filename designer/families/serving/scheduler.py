@@ -107,22 +107,15 @@ def _at_work(
     while live or one.finished + one.refused < n:
         turns += 1
         if one.now >= hold:
-            one.write(turns)
-            one.now, hold = yield one.now, one.now
-            one.refresh()
+            hold = yield from _held(one, turns, one.now)
         if turns >= look:
-            look = turns + LOOK_LIMIT
-            one.write(turns)
-            if cancelled is not None and cancelled():
-                raise Cancelled("stopped")
+            look = _looked(one, turns, cancelled)
         while coming and coming[0][0] <= one.now:
             waiting.append(coming.popleft()[1])
         running = one.running
         if not running and not waiting and one.split < 0:
             if live:
-                one.write(turns)
-                one.now, hold = yield one.now, coming[0][0] if coming else math.inf
-                one.refresh()
+                hold = yield from _held(one, turns, coming[0][0] if coming else math.inf)
             else:
                 one.now = coming[0][0]
             continue
@@ -139,6 +132,28 @@ def _at_work(
             one.end()
     one.write(turns)
     book.now = one.now
+
+
+def _held(one: EngineState | _Groups, turns: int, until: float) -> Generator[Held, tuple[float, float], float]:
+    """Hold an engine, and go on at the time it is then; return when it is to be held again [s]."""
+    one.write(turns)
+    one.now, hold = yield one.now, until
+    one.refresh()
+    return hold
+
+
+def _looked(one: EngineState | _Groups, turns: int, cancelled: Callable[[], bool] | None) -> int:
+    """Write down what has been done, and return the turn of the next look.
+
+    Raises
+    ------
+    Cancelled
+        If `cancelled` says so.
+    """
+    one.write(turns)
+    if cancelled is not None and cancelled():
+        raise Cancelled("stopped")
+    return turns + LOOK_LIMIT
 
 
 # Groups of attention that share experts: each has a scheduler, slots, step tokens and a cache of its own. All
@@ -180,21 +195,14 @@ def groups_at_work(
     while live or coming or not one.idle:
         turns += 1
         if one.now >= hold:
-            one.write(turns)
-            one.now, hold = yield one.now, one.now
-            one.refresh()
+            hold = yield from _held(one, turns, one.now)
         if turns >= look:
-            look = turns + LOOK_LIMIT
-            one.write(turns)
-            if cancelled is not None and cancelled():
-                raise Cancelled("stopped")
+            look = _looked(one, turns, cancelled)
         if coming and coming[0][0] <= one.now:
             one.take()
         if one.idle:
             if live:
-                one.write(turns)
-                one.now, hold = yield one.now, coming[0][0] if coming else math.inf
-                one.refresh()
+                hold = yield from _held(one, turns, coming[0][0] if coming else math.inf)
             else:
                 one.now = coming[0][0]
             continue
