@@ -29,8 +29,7 @@ from designer.engine.routes.damage import contents_of, damage, idle
 from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError
 from designer.families.training.tasks import TrainStep
-from designer.formulas.reliability.outage import REPAIR, outage
-from designer.formulas.reliability.time_between_failures import PARTS, time_between_failures
+from designer.formulas.failures import PARTS, REPAIR, outage, time_between_failures
 from designer.progress import UNWATCHED, Cancel, Progress, Watch
 from designer.sources import Estimate
 from designer.units import Seconds, format_quantity

@@ -1,6 +1,6 @@
 """What a program does after a failure: how long it waits, and on what is left it goes on.
 
-The times are those of ``designer.formulas.reliability.outage``; what is left is what ``designer survive`` reports.
+The times are those of ``designer.formulas.failures``; what is left is what ``designer survive`` reports.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from designer.families.training.tasks import (
     WriteCheckpoint,
 )
 from designer.findings import Finding, Severity
-from designer.formulas.reliability.outage import RECONNECT, REROUTE, TRANSPORT_TIMEOUT
+from designer.formulas.failures import RECONNECT, REROUTE, TRANSPORT_TIMEOUT
 from designer.units import format_quantity
 from designer.workload.kind import kind_of, task_of, workload_kinds
 from designer.workload.program import Collective, Compute, Delay, Mark, Move, Program, Recovery, Step, Task

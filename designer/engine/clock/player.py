@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
+import numpy as np
+
 from designer.engine.clock.engine import Clock
 from designer.engine.clock.jobs import NO_CHANGES, Change, Changes, Job, PartChange
 from designer.engine.clock.quotient import Quotient, quotient
 from designer.engine.clock.records import AnsweredRequests, TaskRun, WorkRun
 from designer.engine.clock.run import Run
-from designer.engine.clock.saturation import saturations
 from designer.engine.clock.work import Shape, Work
 from designer.engine.costs import Cost, Expansion, Price, Prices
 from designer.errors import AnalysisError, Cancelled
@@ -23,12 +24,20 @@ from designer.workload.program import Item, Process, Restart, Restarting, Task
 
 #: events after which a run is ended: two minutes, two gigabytes, and nobody can look at more
 EVENTS_LIMIT: Final = 1_000_000
+
+
 #: works of a job that may fail that are kept in mind before those that are done are left out
 _UNDER_WAY_LIMIT: Final = 4096
+
+
 #: partitions into classes that are kept with prices: of all together, of each alone, of all but one
 CLASSES_LIMIT: Final = 16
+
+
 #: expansions inside expansions
 _NAMED_LIMIT: Final = 3
+
+
 _DEPTH_LIMIT: Final = 8
 
 
@@ -481,3 +490,39 @@ class _JobPlayer:
             after = float(cost.after[k]) if cost.after is not None else 0.0
             found.append((shape, float(cost.amount[k]), float(cost.latency[k]), after, one.multiplicity))
         return found
+
+
+def saturations(prices: Prices, jobs: Sequence[Job]) -> list[Finding]:
+    """Arrivals faster than what they need can be done, with the rate at which that begins."""
+    found: list[Finding] = []
+    table = prices.table
+    for job in jobs:
+        program = job.program
+        if program is None or program.arrivals is None or program.arrivals.shape == "trace":
+            continue
+        need = np.zeros(len(table.capacity))
+        for step in program.steps:
+            unit, times = prices.unit(step.task)
+            price = prices.price(unit, job.place)
+            if isinstance(price, Expansion) or not np.isfinite(price.amount).all():
+                continue
+            amount = price.amount * times * program.batch / step.every
+            np.add.at(need, price.resource, np.repeat(amount, np.diff(price.ptr)) * price.usage)
+            held = price.engine >= 0
+            np.add.at(need, price.engine[held], amount[held] / price.cap[held])
+        room = table.capacity.all
+        room[list(table.slots)] = list(table.slots.values())
+        used = need > 0
+        if not used.any():
+            continue
+        rates = room[used] / need[used]
+        worst = int(np.flatnonzero(used)[int(np.argmin(rates))])
+        most = float(rates.min())
+        if program.arrivals.rate > most:
+            text = (
+                f"{program.arrivals.rate:.4g} items of {job.name} a second arrive, {table.id(worst)} does {most:.4g}, "
+                "so they pile up without end"
+            )
+            remedy = f"let fewer than {most:.4g} a second arrive, or widen it"
+            found.append(Finding("CLOCK-SATURATED", Severity.ERROR, text, (table.id(worst),), remedy))
+    return found

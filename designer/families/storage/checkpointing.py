@@ -13,8 +13,8 @@ from designer.families.training.preparation import TrainingPlan, prepare
 from designer.families.training.step import unfit
 from designer.families.training.tasks import CopyCheckpoint, ReadCheckpoint, WriteCheckpoint
 from designer.findings import Finding, Severity
+from designer.formulas.failures import job_time_between_failures
 from designer.formulas.layout import Layout, Sharding
-from designer.formulas.reliability.time_between_failures import job_time_between_failures
 from designer.formulas.storage.checkpoint import CheckpointEstimate, best_interval, lost_share
 from designer.formulas.storage.goodput import (
     RUNS_LIMIT,

@@ -18,7 +18,7 @@ from designer.analysis.simulation.rerouting import Failure
 from designer.cli.main import run as command
 from designer.decisions.failures_survey import survive
 from designer.errors import ExchangeError
-from designer.formulas.reliability.outage import RECONNECT, REROUTE, TRANSPORT_TIMEOUT
+from designer.formulas.failures import RECONNECT, REROUTE, TRANSPORT_TIMEOUT
 from designer.interchange.templates import open_design
 from designer.workload.job_lists import JobList, ListedJob, parse_jobs, read_jobs
 from designer.workload.program.restarting import FAILURE, RESTORE

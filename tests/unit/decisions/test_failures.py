@@ -10,7 +10,7 @@ from designer.design.document import Design, Link, Part, Policy, WorkloadSpec, r
 from designer.engine.network import build_network
 from designer.errors import AnalysisError
 from designer.fields import Quantity
-from designer.formulas.reliability.time_between_failures import PARTS
+from designer.formulas.failures import PARTS
 from designer.interchange.templates import open_design
 from tests.brute_failures import compare
 from tests.budget import sample

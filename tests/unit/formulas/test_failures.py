@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from designer.formulas.reliability.outage import TRANSPORT_TIMEOUT, outage
-from designer.formulas.reliability.time_between_failures import (
+from designer.formulas.failures import (
     JOB,
     PARTS,
+    TRANSPORT_TIMEOUT,
     job_time_between_failures,
+    outage,
     time_between_failures,
 )
 from designer.formulas.scoring import Scored, Sided, band_score, group_medians, log_error, macro_mean, one_sided_error

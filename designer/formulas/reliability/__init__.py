@@ -1,1 +1,0 @@
-"""How often parts fail, and how long a failure holds work up."""
