@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,9 +11,10 @@ from designer.catalog.parttype import Field, PartType, part_kinds
 from designer.errors import UnitError
 from designer.fields import Quantity
 from designer.sources import Status
-from designer.units import DIMENSIONS, format_quantity
+from designer.units import DIMENSIONS, format_line_rate, format_quantity
 
 _BITS: Final = re.compile(r"[KkMGTPE]i?b(?:/s|ps)|bits?/s")
+_NAMES: Final = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,27 @@ def describe(part: PartType) -> tuple[ValueRow, ...]:
     fields = {f.name: f for f in kind.fields} if kind else {}
     names = [n for n in fields if n in part.values] + [n for n in part.values if n not in fields]
     return tuple(_row(part, name, fields.get(name), part.values[name]) for name in names)
+
+
+def briefs(kind: str, values: Mapping[str, Quantity]) -> tuple[str, ...]:
+    """What is most worth knowing of a part in a few letters, as its kind says, best first: ``400 Gb/s``."""
+    found = part_kinds().get(kind)
+    texts: list[str] = []
+    for words in found.brief if found else ():
+        fields = [found.field(name) for name in _NAMES.findall(words)] if found else []
+        known = {f.name: _short(values[f.name], f.dimension) for f in fields if f and f.name in values}
+        if len(known) == len(fields):
+            texts.append(words.format(**known).removeprefix("1 × "))
+    return tuple(texts)
+
+
+def _short(quantity: Quantity, dimension: str) -> str:
+    """A value in three digits: in bits where the data sheet counts bits."""
+    number, spelled = _si(quantity.value, dimension), quantity.value
+    if number is None or dimension not in DIMENSIONS:
+        return str(spelled)
+    in_bits = isinstance(spelled, str) and _BITS.search(spelled)
+    return format_line_rate(number) if in_bits else format_quantity(number, dimension)
 
 
 def missing(part: PartType) -> tuple[Field, ...]:

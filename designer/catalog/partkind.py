@@ -117,6 +117,9 @@ class PartKind:
         Pairs of domains between which traffic may pass through it.
     called
         What new parts are called, before their number, where that is shorter than the title.
+    brief
+        What a card says where the product does not fit, such as ``{ports} × {port_bandwidth_per_direction}``; the
+        first of them that fits and whose values are known.
     """
 
     name: str
@@ -131,6 +134,7 @@ class PartKind:
     order: int = 100
     help: str = ""
     called: str = ""
+    brief: tuple[str, ...] = ()
 
     def field(self, name: str) -> Field | None:
         """The field called `name`, or None."""

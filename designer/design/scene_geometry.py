@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.catalog.describe import briefs
 from designer.catalog.parttype import Capability, Domain, PartKind, part_kinds
 from designer.design.address import Address, Ref, block_at
 from designer.design.boxes import Boxes
@@ -166,6 +167,14 @@ class Geometry:
                 return self._product_of(next(iter(content.parts.values())))
             return summary(content)
         return self._product_of(thing)
+
+    def briefs(self, box: int) -> tuple[str, ...]:
+        """What a card may say of its part where the product does not fit, best first."""
+        thing = self.thing(box)
+        if not isinstance(thing, Part):
+            return ()
+        part_type = self.design.type_of(thing)
+        return briefs(thing.kind, {**(part_type.values if part_type else {}), **thing.overrides})
 
     def _product_of(self, part: Part) -> str:
         """The product a part is, without the vendor's name."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from designer.design.address import block_at
 from designer.design.arrange.sizes import HEADER
-from designer.design.document import Annotation, Group
+from designer.design.document import Annotation, Group, Part
 from designer.design.geometry import Geometry
 from designer.design.query import contents
 from designer.drawing.batches import Batch, Boxes, Label, Labels, Lines, Rects
@@ -142,7 +142,7 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:  # n
             if size[i] >= SMALLEST * frame.ratio:
                 continue
             indent, room = pad, width - 2 * pad
-        text = detail(geometry, box) if frame.level is Level.NEAR else ""
+        text = _fitting_detail(geometry, box, room + exact[i] - width, small) if frame.level is Level.NEAR else ""
         two = bool(text) and height >= 2.7 * px and small >= SMALLEST * frame.ratio and frame.level is Level.NEAR
         count = badge(geometry, box) if geometry.is_group[box] and not geometry.is_container[box] else ""
         wide = 0.0
@@ -276,6 +276,19 @@ def _group_detail(geometry: Geometry, box: int) -> str:
     if not isinstance(group, Group) or member < 0:
         return detail(geometry, box)
     return "differs from the others" if member in group.exceptions else "like the others"
+
+
+def _fitting_detail(geometry: Geometry, box: int, room: float, px: int) -> str:
+    """Second line of a card in its room: the product, else what it is known by, else its first words."""
+    text = detail(geometry, box)
+    if text_width(text, px) <= room or not isinstance(geometry.thing(box), Part):
+        return text
+    if short := next((each for each in geometry.briefs(box) if text_width(each, px) <= room), ""):
+        return short
+    words = text.split()
+    while len(words) > 1 and text_width(" ".join(words), px) > room:
+        words.pop()
+    return " ".join(words).rstrip(",") if text_width(" ".join(words), px) <= room else text
 
 
 def detail(geometry: Geometry, box: int) -> str:

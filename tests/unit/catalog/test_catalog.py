@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.catalog import loader
-from designer.catalog.describe import ValueRow, describe, missing
+from designer.catalog.describe import ValueRow, briefs, describe, missing
 from designer.catalog.loader import Aliases, Catalog, likeness, load_catalog, normal, read_part_file
 from designer.catalog.parttype import PartType, SourceRecord, fitting_links, link_kind, link_kinds, part_kinds
 from designer.catalog.sources import load_sources
@@ -445,3 +445,16 @@ def test_usual_links_come_first() -> None:
     assert fitting_links("cpu", "gpu")[0] == "pcie"
     assert fitting_links("nic", "switch")[0] == "ethernet"
     assert fitting_links("drive", "rack") == ()
+
+
+def test_a_card_without_room_shows_rates_in_the_units_of_the_data_sheet() -> None:
+    catalog = load_catalog()
+
+    def texts(id: str) -> tuple[str, ...]:
+        part = catalog.get(id)
+        return briefs(part.kind, part.values)
+
+    assert texts("nic/nvidia/connectx-7") == ("400 Gb/s", "400 Gb/s")
+    assert texts("nic/nvidia/connectx-7-2p") == ("2 × 200 Gb/s", "400 Gb/s")
+    assert texts("cpu/intel/xeon-spr")[0] == "60 cores, Gen5"
+    assert texts("gpu/nvidia/h100-sxm5") == ()

@@ -305,3 +305,22 @@ def test_names_that_begin_alike_are_told_apart_by_their_ends() -> None:
     assert seen == ["Storage… servers", "Storage… storage"]
     assert [written(geometry, boxes[name], name, 70.0, 9.0) for name in names] == ["Stor… servers", "Stor… storage"]
     assert written(geometry, boxes[names[0]], names[0], 400.0, 9.0) == names[0]
+
+
+def test_what_is_below_a_name_fits_as_product_or_as_value() -> None:
+    """Cards too narrow for a product show what it is known by, and no product is cut within a word."""
+    geometry = lay_out(open_design("hgx-h100-8"))
+    view_state = ViewState(geometry, nothing(geometry), LIGHT)
+    frame = Frame(0.75, 0, 0, Level.NEAR, 1.0, next_octave(None, 0.75))
+    shown = [
+        label
+        for batch in compose(view_state, frame, ((-5000.0, -5000.0, 10_000.0, 10_000.0),))
+        for label in _all(batch)
+    ]
+    cards = [label for label in shown if label.px == round(LIGHT.detail_px * 0.75) and not label.bold]
+    assert {"400 Gb/s", "6.9 GB/s", "64 × 25 GB/s", "60 cores, Gen5", "H100 SXM5"} <= {label.text for label in cards}
+    assert not {label.text for label in cards if text_width(label.text, label.px) > label.width + 1}
+
+
+def _all(batch: object) -> tuple[Label, ...]:
+    return batch.labels if isinstance(batch, Labels) else ()
