@@ -114,7 +114,15 @@ def _plan(design: Design) -> TrainingPlan:
 
 def _step(plan: TrainingPlan) -> tuple[float, list[_Asked]]:
     """Computing of the step [s], and its collectives: how often each comes is found by letting it alone take time."""
-    seen = replace(plan, software=replace(plan.software, tensor_overlap=_NONE_HIDDEN, data_overlap=_NONE_HIDDEN))
+    seen = replace(
+        plan,
+        software=replace(
+            plan.software,
+            tensor_overlap=_NONE_HIDDEN,
+            data_overlap=_NONE_HIDDEN,
+            pipeline_overlap=_NONE_HIDDEN,
+        ),
+    )
     routed = plan.ranks.costs(plan.layout)
     probe = _Probe(routed)
     bare = float(seen.estimate(probe).step_time)

@@ -31,6 +31,8 @@ class Software:
         Hidden states and scores pass through dropout.
     tensor_overlap, data_overlap
         Share of the tensor- and data-parallel traffic that runs behind matrix products [1].
+    pipeline_overlap
+        Share of the transfers between stages that runs behind computing while an interleaved pipeline is full [1].
     expert_overlap
         Share of the traffic of experts that runs behind computing where the schedule of the pipeline lets it [1].
     pointwise, attention
@@ -82,6 +84,7 @@ class Software:
     reduce_bytes: Constant
     straggler: Constant
     expert_overlap: Constant
+    pipeline_overlap: Constant
     buckets: Constant = _MANY
     optimizer_kernels: Constant = _NO_KERNELS
     gathers_first: bool = False
@@ -167,6 +170,7 @@ _MEGATRON_2022: Final = Software(
     reduce_bytes=_SINGLE,
     straggler=_STRAGGLER,
     expert_overlap=_ALL_BEHIND,
+    pipeline_overlap=_NONE,
     fitted_on=_runs("ampere fp16 bf16"),
 )
 _TUNED: Final = replace(
@@ -184,6 +188,9 @@ _TRANSFORMER_ENGINE: Final = replace(
     fitted_on=_runs("hopper fp8", "blackwell fp8", "cdna3 fp8", "cdna4 fp8"),
     fused_attention=True,
     dropout=False,
+    pipeline_overlap=Constant(
+        1.0, 0.5, 1.0, "megatron-schedules", Status.PRIMARY, "1", "received while another chunk computes"
+    ),
     tensor_overlap=_fitted(0.70, 0.4, 0.85, "GPT-3 and Llama 3 on H100: 14 points, 6 % median residual"),
     data_overlap=_BEHIND,
     convolution_traffic=_FUSED_PASSES,
@@ -222,6 +229,7 @@ _UNKNOWN: Final = replace(
     dropout=False,
     tensor_overlap=_assumed(0.3, 0.0, 0.75, "between blocking and the most that is known"),
     data_overlap=_assumed(0.5, 0.0, 1.0, "between blocking and all hidden"),
+    pipeline_overlap=_assumed(0.5, 0.0, 1.0, "between blocking and all hidden"),
     pointwise=_assumed(1.8, 1.0, 4.0, "between fused by hand and operation by operation"),
     attention=_assumed(0.6, 0.15, 1.2, "between scores kept in memory and the calibrated kernel"),
     optimizer=_assumed(40.0, 26.0, 110.0, "between one kernel and operation by operation", "B"),

@@ -114,7 +114,7 @@ def hidden_traffic(
     plan: TrainingPlan, costs: RoutedCosts | ServerCosts, busy: StepEstimate
 ) -> Mapping[RankGroup, float]:
     """Seconds of traffic that hide behind computing, by group; parameters as of `parts_of`."""
-    blocking = dict.fromkeys(("tensor_overlap", "data_overlap", "expert_overlap"), _NONE_HIDDEN)
+    blocking = dict.fromkeys(("tensor_overlap", "data_overlap", "expert_overlap", "pipeline_overlap"), _NONE_HIDDEN)
     seen = replace(plan, software=replace(plan.software, **blocking))
     found = seen.estimate(costs)
     names = {group: f"{group}_communication" for group in _groups_with_traffic(costs)}

@@ -357,22 +357,13 @@ class TransformerStep:
             bubble = bubble_fraction(layout.pipeline, layout.interleave, microbatches) * microbatches * others.total
         else:
             bubble = self._bubble(layout, alone, stage)
-        hops = 0.0
-        if layout.pipeline > 1:
-            tokens = layout.micro_batch * self.sequence / layout.context
-            size = Bytes(tokens * self.shape.hidden * self.precision.activation_bytes.value / layout.tensor)
-            one = communication.time(Kind.SEND, RankGroup.PIPELINE, size)
-            visible = 1 - self.software.tensor_overlap.value
-            hops = 2 * one * layout.interleave * visible * (microbatches + (layout.pipeline - 1) / layout.interleave)
-            if layout.schedule is Schedule.DUAL_PIPE:
-                hops *= 1 - self.software.expert_overlap.value
         parts = {
             "compute": microbatches * (stage.forward + stage.backward),
             "recompute": microbatches * stage.recompute,
             "tensor_communication": microbatches * stage.tensor,
             "context_communication": microbatches * stage.context,
             "expert_communication": microbatches * stage.expert,
-            "pipeline_communication": hops,
+            "pipeline_communication": self._hops(layout, microbatches, communication),
             "data_communication": self._data(layout, microbatches, stage, communication),
             "bubble": bubble,
             "optimizer": self._optimizer(layout),
@@ -390,6 +381,24 @@ class TransformerStep:
             seen(self.software, self.accelerator, self.precision),
         )
         return compose_step(parts, frame, spread_of(self._doubts(layout)), input_stage)
+
+    def _hops(self, layout: Layout, microbatches: int, communication: CommunicationCosts) -> float:
+        """Exposed traffic between the stages of a pipeline in one step [s].
+
+        Notes
+        -----
+        A chunk that arrives while another one computes is hidden: of an interleaved pipeline all but those of the
+        first ``pipeline`` microbatches, which fill it and drain it.
+        """
+        if layout.pipeline == 1:
+            return 0.0
+        tokens = layout.micro_batch * self.sequence / layout.context
+        size = Bytes(tokens * self.shape.hidden * self.precision.activation_bytes.value / layout.tensor)
+        one = communication.time(Kind.SEND, RankGroup.PIPELINE, size)
+        full = max(0, microbatches - layout.pipeline) if layout.interleave > 1 else 0
+        seen = microbatches - full * self.software.pipeline_overlap.value
+        hops = 2 * one * (layout.interleave * seen + layout.pipeline - 1)
+        return hops * (1 - self.software.expert_overlap.value) if layout.schedule is Schedule.DUAL_PIPE else hops
 
     def _overlapped_microbatch(self, layout: Layout, stage: _Pass) -> _Pass:
         """One microbatch through the slowest stage where the passes of another one hide the traffic of experts."""
