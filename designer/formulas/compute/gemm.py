@@ -14,7 +14,7 @@ from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
 
 #: inner length at which half the sustained rate is lost to filling and draining the multiply pipeline
 INNER_HALF: Final = Constant(
-    245.0, 140.0, 340.0, "fit-training", Status.DERIVED, "1", "Megatron 22B to 1T, MPT 125M to 70B"
+    200.0, 140.0, 340.0, "assumed-training", Status.ASSUMED, "1", "fitted, it comes out between 200 and 300"
 )
 #: peak of one multiprocessor of the part this length is fitted on: filling and draining a tile takes a time rather
 #: than a length, so where a multiprocessor is quicker, the length at which half is lost is longer

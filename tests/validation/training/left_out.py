@@ -1,10 +1,9 @@
 """Training without what one publication says: ``python -m tests.validation.training.left_out`` (about ten minutes).
 
-The fitted constants are fitted again on the other groups and on the newer runs (`newer.py`, which are of other
-machines and programs), from neutral starts, and the group that was left out is predicted with them. What comes out is
-kept in ``left_out.json``: the logarithm of predicted over published speed of every run. Bands are judged by it: they
-are as wide as groups that nothing was fitted on need. With ``--newer`` it leaves one submitter, then one generation of
-accelerators of the newer runs out, and prints how far off each is.
+The fitted constants are fitted again without one group of older runs, from neutral starts, on the others and on the
+newer runs (`newer.py`); and without one generation of accelerators or one submitter of newer runs, in one turn from the
+constants of all. What was left out is predicted with them, and ``left_out.json`` keeps the logarithm of predicted over
+published speed of every run. Bands are judged by it: they are as wide as runs that nothing was fitted on need.
 """
 
 from __future__ import annotations
@@ -13,23 +12,22 @@ import json
 import math
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from itertools import compress
 from pathlib import Path
 from statistics import mean, median
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import least_squares
 
-from designer.families.training.formulas.step_composition import UNSEEN_BAND
 from designer.families.training.formulas.training_step import transformer_trainer
 from designer.families.training.preparation import TrainingPlan
 from designer.formulas.calibration import GENERATIONS, generation_key
 from designer.formulas.communication import CommunicationCosts, Kind, RankGroup
 from designer.formulas.compute.convolutional_step import SINGLE_PASSES, TF32_PASSES
-from designer.formulas.compute.gemm import INNER_HALF
 from designer.formulas.scoring import Scored
 from designer.formulas.software import SOFTWARE, software
 from designer.sources import Constant
@@ -39,6 +37,8 @@ from tests.validation.training.machines import PARTS
 from tests.validation.training.runs import CASES, Case, scored_step, speed
 
 Vector = npt.NDArray[np.float64]
+Scheme = Literal["group", "generation", "submitter"]
+SCHEMES: Final[Sequence[Scheme]] = ("group", "generation", "submitter")
 PATH: Final = Path(__file__).parent / "left_out.json"
 
 #: what is fitted, and a start that knows nothing of the runs
@@ -50,12 +50,9 @@ FITTED: Final[Sequence[tuple[Constant, float]]] = (
     (GENERATIONS["cdna3"].sustained, 0.85),
     (GENERATIONS["cdna4"].sustained, 0.85),
     (GENERATIONS["blackwell"].fused_attention, 0.5),
-    (GENERATIONS["blackwell"].best["fp4"], 0.7),
     (software("transformer-engine-fp8-attention", "25.04", "blackwell").attention, 1.0),
-    (INNER_HALF, 200),
     (SOFTWARE["tuned"].pointwise, 1.6),
-    (SOFTWARE["fsdp"].pointwise, 1.6),
-    (SOFTWARE["fused"].pointwise, 1.6),
+    (SOFTWARE["fused"].pointwise, 1.0),
     (SOFTWARE["eager"].pointwise, 1.6),
     (SOFTWARE["transformer-engine"].tensor_overlap, 0.5),
     (SOFTWARE["fsdp"].data_overlap, 0.6),
@@ -66,18 +63,23 @@ FITTED: Final[Sequence[tuple[Constant, float]]] = (
     (SOFTWARE["eager"].convolution_traffic, 28),
     (TF32_PASSES, 24),
     (SINGLE_PASSES, 18),
-    (GENERATIONS["volta"].convolution["fp16"], 0.55),
     (GENERATIONS["pascal"].convolution["fp32"], 0.7),
     (GENERATIONS["kepler"].convolution["fp32"], 0.5),
     (SOFTWARE["tuned"].layer_latency, 3e-4),
     (SOFTWARE["fused"].layer_latency, 1e-4),
     (SOFTWARE["fused"].launch, 6e-6),
-    (SOFTWARE["fused"].casts, 0.2),
-    (SOFTWARE["tuned"].straggler, 0.004),
 )
 NEUTRAL: Final[Vector] = np.array([start for _, start in FITTED])
 #: groups of newer runs are many and small
 NEWER: Final = 0.5
+#: turns of least squares, and those inside each that weigh outliers; passes for medians of groups
+TURNS: Final = 4
+INNER_TURNS: Final = 6
+POLISHED: Final = 2
+NUDGE: Final = -0.03
+#: residual of a group from which it counts less, and weight of the distance from a start
+SCALE: Final = 0.03
+PULL: Final = 0.03
 #: shares cannot pass 1
 MOST: Final[Vector] = np.array([1.0 if start < 1 and start > 0.01 else math.inf for _, start in FITTED])
 
@@ -169,81 +171,130 @@ def _off(groups: Sequence[str], errors: Vector) -> float:
     return mean(median(g) for g in found.values()) + 0.5 * mean(mean(g) for g in found.values()) if found else 0.0
 
 
-def _loss(cases: Sequence[Case], values: Vector, recent: Sequence[_Newer]) -> float:
-    put(values)
-    away = float(np.sum(np.log(values / NEUTRAL) ** 2))
-    old = _off([case["group"] for case in cases], residuals(cases))
-    return old + NEWER * _off([one.group for one in recent], newer_residuals(recent)) + 0.004 * away
+class _Problem:
+    """Runs to fit, older ones and then newer ones, every group counting once."""
 
+    def __init__(self, cases: Sequence[Case], recent: Sequence[_Newer]) -> None:
+        self.cases, self.recent = cases, recent
+        self.old, self.new = [case["group"] for case in cases], [one.group for one in recent]
+        sizes = Counter(self.old + self.new)
+        worth = np.array([1.0] * len(self.old) + [NEWER] * len(self.new))
+        self.weight = worth / np.sqrt([sizes[group] for group in self.old + self.new])
 
-def fit(cases: Sequence[Case], newer_runs: Sequence[_Newer] | None = None) -> Vector:
-    """Constants that serve these runs and the newer ones, or those of them that are named.
-
-    Least squares with every group counting once, then one by one.
-    """
-    sizes: dict[str, int] = defaultdict(int)
-    for case in cases:
-        sizes[case["group"]] += 1
-    weight = np.array([10 / math.sqrt(sizes[case["group"]]) for case in cases])
-    recent = _plans() if newer_runs is None else newer_runs
-    counts = Counter(one.group for one in recent)
-    newer_weight = np.array([10 * NEWER / math.sqrt(counts[one.group]) for one in recent])
-
-    def errors(logs: Vector) -> Vector:
+    def residuals(self, logs: Vector) -> Vector:
+        """Logarithms of predicted over published speed."""
         put(np.exp(logs))
-        return np.concatenate(
-            [residuals(cases) * weight, newer_residuals(recent) * newer_weight, 0.3 * (logs - np.log(NEUTRAL))]
-        )
+        return np.concatenate([residuals(self.cases), newer_residuals(self.recent)])
 
-    bounds = np.log(NEUTRAL / 6), np.log(np.minimum(NEUTRAL * 6, MOST))
-    found = least_squares(
-        errors, np.log(NEUTRAL), bounds=bounds, loss="soft_l1", f_scale=0.3, max_nfev=8, diff_step=1e-2
-    )
-    values = np.exp(found.x)
-    best = _loss(cases, values, recent)
-    for step in (0.1, 0.05, 0.025):
-        for place in range(len(values)):
-            for factor in (1 + step, 1 / (1 + step)):
-                tried = values.copy()
-                tried[place] = min(tried[place] * factor, MOST[place])
-                loss = _loss(cases, tried, recent)
-                if loss < best:
-                    values, best = tried, loss
-                    break
-    return values
+    def linear(self, logs: Vector) -> tuple[Vector, Vector]:
+        """Residuals, and how each constant moves them."""
+        here = self.residuals(logs)
+        moved = [self.residuals(logs + NUDGE * row) - here for row in np.eye(len(logs))]
+        return here, np.array(moved).T / NUDGE
+
+    def solved(self, logs: Vector, here: Vector, jacobian: Vector) -> Vector:
+        """Constants that fit best, outliers counting less, each drawn to its start."""
+        for _ in range(INNER_TURNS):
+            weight = self.weight / (1 + (here * self.weight / SCALE) ** 2) ** 0.25
+            a = np.vstack([jacobian * weight[:, None], np.eye(len(logs)) * PULL])
+            b = np.concatenate([-here * weight, PULL * (np.log(NEUTRAL) - logs)])
+            step = np.clip(np.linalg.solve(a.T @ a, a.T @ b), -0.5, 0.5)
+            moved = np.minimum(logs + step, np.log(MOST))
+            here, logs = here + jacobian @ (moved - logs), moved
+        return logs
+
+    def loss(self, logs: Vector, found: Vector) -> float:
+        """What is least where medians and means of groups are small and constants near their starts."""
+        away = float(np.sum((logs - np.log(NEUTRAL)) ** 2))
+        old, new = np.split(found, [len(self.old)])
+        return _off(self.old, old) + NEWER * _off(self.new, new) + 0.004 * away
+
+    def polished(self, logs: Vector, here: Vector, jacobian: Vector) -> Vector:
+        """Constants one by one, as far as the medians of groups get better."""
+        best = self.loss(logs, here)
+        for step in (0.08, 0.04, 0.02, 0.01):
+            for place in range(len(logs)):
+                for way in (step, -step):
+                    tried = logs.copy()
+                    tried[place] = min(tried[place] + way, math.log(MOST[place]))
+                    found = here + jacobian @ (tried - logs)
+                    if self.loss(tried, found) < best:
+                        logs, here, best = tried, found, self.loss(tried, found)
+                        break
+        return logs
 
 
-def left_out(name: str) -> Mapping[str, float]:
-    """Residuals of a family whose runs were not used, by id; the constants are what they were afterwards."""
-    shipped = np.array([constant.value for constant, _ in FITTED])
-    try:
-        put(fit([case for case in CASES if family(case) != name]))
-        asked = [case for case in CASES if family(case) == name]
-        return {case["id"]: round(float(e), 4) for case, e in zip(asked, residuals(asked), strict=True)}
-    finally:
-        put(shipped)
+def fit(cases: Sequence[Case], recent: Sequence[_Newer]) -> Vector:
+    """Constants that serve these runs.
 
-
-def newer_left_out(by: Literal["submitter", "generation"]) -> Iterator[tuple[str, float, int]]:
-    """Newer runs without those of one submitter, or of one generation of accelerators, which the older ones lack, too.
-
-    Yields
-    ------
-    What was left out, the median error of each of its groups, mean over groups [1], and how many runs it has.
+    Least squares from neutral starts, linearized in every turn, then one by one for the medians of groups.
     """
+    problem = _Problem(cases, recent)
+    logs = np.log(NEUTRAL)
+    for _ in range(TURNS):
+        logs = problem.solved(logs, *problem.linear(logs))
+    for _ in range(POLISHED):
+        here, jacobian = problem.linear(logs)
+        better = problem.polished(logs, here, jacobian)
+        if problem.loss(better, problem.residuals(better)) < problem.loss(logs, here):
+            logs = better
+    return np.exp(logs)
+
+
+def _fit_near(values: Vector, kept: npt.NDArray[np.bool_]) -> Vector:
+    """Constants that serve the runs that are kept, in one turn from constants nearby."""
+    logs = np.log(values)
+    here, jacobian = _linear_near(tuple(logs))
+    cases, recent = kept[: len(CASES)], kept[len(CASES) :]
+    problem = _Problem(list(compress(CASES, cases)), list(compress(_plans(), recent)))
+    moved = problem.solved(logs, here[kept], jacobian[kept])
+    return np.exp(problem.polished(moved, (here + jacobian @ (moved - logs))[kept], jacobian[kept]))
+
+
+@cache
+def _linear_near(logs: tuple[float, ...]) -> tuple[Vector, Vector]:
+    return _Problem(CASES, _plans()).linear(np.array(logs))
+
+
+def left_out(scheme: Scheme) -> Mapping[str, float]:
+    """Residuals of runs that were not fitted, by id; the constants are what they were afterwards."""
     shipped = np.array([constant.value for constant, _ in FITTED])
+    older, recent = {case["id"]: case for case in CASES}, dict(zip(newer_ids(), _plans(), strict=True))
+    of = {name: _fold(case, scheme) for name, case in older.items()}
+    of |= {name: _newer_fold(one, scheme) for name, one in recent.items()}
+    found: dict[str, float] = {}
     try:
-        for name in sorted({getattr(one, by) for one in _plans()}):
-            out = [one for one in _plans() if getattr(one, by) == name]
-            same = by == "generation"
-            older = [c for c in CASES if not same or generation_key(PARTS[c["part"]].generation) != name]
-            put(fit(older, [one for one in _plans() if getattr(one, by) != name]))
-            groups: dict[str, list[float]] = defaultdict(list)
-            for one, error in zip(out, newer_residuals(out), strict=True):
-                groups[one.group].append(abs(error))
-            yield name, mean(median(group) for group in groups.values()), len(out)
+        for fold in sorted({name for name in of.values() if name}):
+            if scheme == "group":
+                put(fit([case for name, case in older.items() if of[name] != fold], _plans()))
+            else:
+                put(_fit_near(shipped, np.array([name != fold for name in of.values()])))
+            cases = {n: c for n, c in older.items() if of[n] == fold}
+            plans = {n: o for n, o in recent.items() if of[n] == fold}
+            found |= dict(zip(cases, residuals(list(cases.values())).tolist(), strict=True))
+            found |= dict(zip(plans, newer_residuals(list(plans.values())).tolist(), strict=True))
     finally:
         put(shipped)
+    return {name: round(value, 4) for name, value in found.items()}
+
+
+def _fold(case: Case, scheme: Scheme) -> str:
+    generation = generation_key(PARTS[case["part"]].generation)
+    return {"group": family(case), "generation": generation, "submitter": ""}[scheme]
+
+
+def _newer_fold(one: _Newer, scheme: Scheme) -> str:
+    return {"group": "", "generation": one.generation, "submitter": one.submitter}[scheme]
+
+
+def newer_ids() -> Sequence[str]:
+    """Names of newer runs: their groups, numbered."""
+    seen: Counter[str] = Counter()
+    names: list[str] = []
+    for one in _plans():
+        seen[one.group] += 1
+        names.append(f"{one.group} {seen[one.group]}")
+    return names
 
 
 def _kind(case: Case) -> tuple[str, str, str]:
@@ -252,50 +303,70 @@ def _kind(case: Case) -> tuple[str, str, str]:
 
 
 @cache
-def left_out_residuals() -> Mapping[str, float]:
-    """Logarithm of predicted over published speed by id, of fits without the group of the run."""
-    return json.loads(PATH.read_text("utf-8"))
+def left_out_residuals(scheme: Scheme = "group") -> Mapping[str, float]:
+    """Logarithm of predicted over published speed by id, of fits without what a scheme leaves out."""
+    return json.loads(PATH.read_text("utf-8"))[scheme]
 
 
 def error() -> float:
     """Median error of each group left out, mean over groups [1]."""
     kept = left_out_residuals()
-    groups: dict[str, list[float]] = defaultdict(list)
-    for case in CASES:
-        groups[case["group"]].append(abs(kept[case["id"]]))
-    return mean(median(g) for g in groups.values())
+    return macro([case["group"] for case in CASES], [kept[case["id"]] for case in CASES])
 
 
-def bands() -> tuple[float, float, float]:
-    """Share of left-out points inside their bands, mean of it over groups, and the median half-width [1]."""
-    kept = left_out_residuals()
+def macro(groups: Sequence[str], errors: Sequence[float]) -> float:
+    """Median error of each group, mean over groups [1]."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for group, one in zip(groups, errors, strict=True):
+        found[group].append(abs(one))
+    return mean(median(group) for group in found.values())
+
+
+def newer_errors(scheme: Scheme) -> Mapping[str, float]:
+    """Error of the newer runs of each fold of a scheme, mean over their groups [1]."""
+    kept = left_out_residuals(scheme)
+    found: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for name, one in zip(newer_ids(), _plans(), strict=True):
+        found[_newer_fold(one, scheme)].append((one.group, kept[name]))
+    return {fold: macro(*zip(*rows, strict=True)) for fold, rows in found.items()}
+
+
+def bands(scheme: Scheme = "group") -> tuple[float, float, float]:
+    """Share of left-out points inside their bands, mean of it over groups, and the median half-width [1].
+
+    Of groups it is the older runs that are judged, else the newer ones.
+    """
+    kept = left_out_residuals(scheme)
     held: dict[str, list[bool]] = defaultdict(list)
     widths: list[float] = []
-    for case in CASES:
-        point, residual = drawn(case), kept[case["id"]]
-        slower, faster = math.log(point.predicted / point.low), math.log(point.high / point.predicted)
-        if case["metric"] in ("step_time", "time_to_train"):
-            slower, faster = faster, slower
-        alone = all(_kind(other) != _kind(case) for other in CASES if family(other) != family(case))
-        wider = UNSEEN_BAND.value if alone else 0.0
-        width = math.hypot(slower if residual > 0 else faster, wider)
-        held[case["group"]].append(abs(residual) <= width)
-        widths.append(math.hypot((slower + faster) / 2, wider))
+    if scheme == "group":
+        runs = [(case["id"], case["group"], *_drawn()[case["id"]], _alone(case)) for case in CASES]
+    else:
+        pairs = zip(newer_ids(), _plans(), strict=True)
+        runs = [(name, one.group, one.plan, one.costs, scheme == "generation") for name, one in pairs]
+    for name, group, plan, costs, unseen in runs:
+        if unseen:
+            plan = replace(plan, software=replace(plan.software, fitted_on=frozenset()))
+        step = plan.estimate(costs)
+        slower, faster = math.log(step.high / step.step_time), math.log(step.step_time / step.low)
+        held[group].append(abs(kept[name]) <= (slower if kept[name] > 0 else faster))
+        widths.append((slower + faster) / 2)
     every = [one for group in held.values() for one in group]
     return mean(every), mean(mean(group) for group in held.values()), median(widths)
 
 
+def _alone(case: Case) -> bool:
+    """Whether no other publication has its program on its generation in its format."""
+    return all(_kind(other) != _kind(case) for other in CASES if family(other) != family(case))
+
+
 if __name__ == "__main__":
-    ways: tuple[Literal["submitter", "generation"], ...] = ("submitter", "generation")
-    for way in ways:
-        for name, off, count in newer_left_out(way) if "--newer" in sys.argv else ():
-            sys.stdout.write(f"{way} {name}: {off:.1%}, {count} runs\n")
-    if "--newer" in sys.argv:
-        sys.exit()
-    residual: dict[str, float] = {}
-    for one in sorted({family(case) for case in CASES}):
-        residual |= left_out(one)
-        sys.stdout.write(f"{one}\n")
-    PATH.write_text(json.dumps(residual, indent=0, sort_keys=True) + "\n", "utf-8")
-    points, groups, width = bands()
-    sys.stdout.write(f"error {error():.1%}, bands hold {points:.0%}, by group {groups:.0%}, half-width {width:.0%}\n")
+    asked = [scheme for scheme in SCHEMES if scheme in sys.argv] or SCHEMES
+    kept = json.loads(PATH.read_text("utf-8"))
+    found = {scheme: left_out(scheme) if scheme in asked else kept[scheme] for scheme in SCHEMES}
+    PATH.write_text(json.dumps(found, indent=0, sort_keys=True) + "\n", "utf-8")
+    left_out_residuals.cache_clear()
+    sys.stdout.write(f"error {error():.1%}, newer runs {newer_errors('generation')} {newer_errors('submitter')}\n")
+    for scheme in SCHEMES:
+        points, groups, width = bands(scheme)
+        sys.stdout.write(f"{scheme}: bands hold {points:.0%}, by group {groups:.0%}, half-width {width:.0%}\n")
