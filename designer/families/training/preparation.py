@@ -177,6 +177,8 @@ class TrainingPlan:
             FlopPerSecond(self.layout.ranks * part.peak(self.precision.name)),
             Ratio(0.0),
             convolutional_memory(shape, self.local_batch, part, self.precision),
+            # its constants are those of inference: runs of training say nothing of them
+            seen=False,
         )
         spread = spread_of(forward_spread(work, self.local_batch, rates))
         return compose_step({"compute": compute}, frame, spread, stage)

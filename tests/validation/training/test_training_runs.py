@@ -34,12 +34,12 @@ def test_the_eight_megatron_runs_beat_the_best_published_error() -> None:
     """Calculon: 3.65 % mean and 8.87 % worst on the same eight runs."""
     errors = [abs(point.predicted / point.measured - 1) for _, point in TABLE_5]
     assert len(errors) == 8
-    assert sum(errors) / 8 <= 0.0365
-    assert max(errors) <= 0.0887
+    assert sum(errors) / 8 <= 0.03
+    assert max(errors) <= 0.055
 
 
 def test_macro_error() -> None:
-    assert macro_mean(point for _, point in POINTS) < 0.045
+    assert macro_mean(point for _, point in POINTS) < 0.036
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -110,10 +110,10 @@ def test_which_of_two_layouts_wins_where_it_matters() -> None:
 def test_bands_hold_on_groups_nothing_was_fitted_on() -> None:
     """Stated 80 %: with the residuals of groups left out of the fit, each judged as what was never seen there."""
     points, groups, width = bands()
-    assert 0.75 <= points <= 0.90
-    assert 0.75 <= groups <= 0.90
-    assert width < 0.20
-    assert error() < 0.095
+    assert 0.77 <= points <= 0.90
+    assert 0.77 <= groups <= 0.90
+    assert width < 0.15
+    assert error() < 0.058
 
 
 def test_bands_hold_and_are_not_idle() -> None:

@@ -8,11 +8,11 @@ from designer.errors import AnalysisError
 from designer.families.training.formulas.transformer_memory import MemoryBreakdown, transformer_memory
 from designer.families.training.formulas.transformer_step import TransformerStep
 from designer.formulas.accelerator import Accelerator
-from designer.formulas.communication import NoCommunication
+from designer.formulas.communication import Kind, NoCommunication, RankGroup
 from designer.formulas.layout import Layout, Recompute, Sharding, check_layout, stage_layers
 from designer.formulas.precision import precision
 from designer.formulas.software import software
-from designer.units import Bytes, BytesPerSecond, FlopPerSecond
+from designer.units import Bytes, BytesPerSecond, FlopPerSecond, Seconds
 from designer.workload.models import model
 from designer.workload.shape import TransformerShape
 
@@ -97,3 +97,29 @@ def test_one_microbatch_passes_every_layer_once(stages: int) -> None:
         trainer.estimate(Layout(8, count, 1), 1, NoCommunication(), must_fit=False) for count in (1, stages)
     )
     assert split.compute + split.bubble == pytest.approx(float(whole.compute), rel=1e-9)
+
+
+class _OneMillisecond(NoCommunication):
+    """Transfers between stages take 1 ms, all others nothing."""
+
+    def time(self, kind: Kind, group: RankGroup, size: Bytes) -> Seconds:
+        del kind, size
+        return Seconds(1e-3 if group is RankGroup.PIPELINE else 0.0)
+
+
+@pytest.mark.parametrize(
+    ("program", "microbatches", "hops"),
+    [
+        # 12 virtual stages of the 8 microbatches that fill and drain, and 7 hops to the last stage, both ways
+        ("transformer-engine", 128, 2 * (12 * 8 + 7)),
+        ("transformer-engine", 8, 2 * (12 * 8 + 7)),
+        # nothing hides: all 128 show
+        ("megatron-2022", 128, 2 * (12 * 128 + 7)),
+    ],
+)
+def test_transfers_of_a_full_interleaved_pipeline_hide(program: str, microbatches: int, hops: int) -> None:
+    """GPT-3 as 8 stages of 12 parts each."""
+    layout = Layout(4, 8, 1, interleave=12, sequence_parallel=True)
+    step = TransformerStep(model("gpt-175b"), H100, precision("bf16"), software(program), 2048)
+    found = step.estimate(layout, microbatches, _OneMillisecond(), must_fit=False)
+    assert found.pipeline_communication == pytest.approx(hops * 1e-3)
