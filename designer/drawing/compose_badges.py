@@ -117,6 +117,10 @@ def _place(view_state: ViewState, frame: Frame, boxes: Int, links: Int, bracket:
     taken = np.concatenate((bundle_plates(view_state, frame), _names(view_state, frame, points, (wide, high))))
     taken += np.array([-1, -1, 1, 1]) * _APART * unit
     covered = view_state.cover(points, wide + 2 * unit, high + 2 * unit, taken)
+    # beside the picture the window may end
+    left, _, extent, _ = view_state.bounds
+    outside = np.maximum(left - points[:, 0], points[:, 0] - left - extent) + wide / 2
+    covered += np.clip(outside, 0, wide) * high
     # a plate far from what limits is worse than one that touches something
     covered[-2:] += _TOUCHED * wide * high
     # what lies within rounding of a plate is not covered

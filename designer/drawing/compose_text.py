@@ -142,7 +142,11 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:  # n
             if size[i] >= SMALLEST * frame.ratio:
                 continue
             indent, room = pad, width - 2 * pad
-        text = _fitting_detail(geometry, box, room + exact[i] - width, small) if frame.level is Level.NEAR else ""
+        text = (
+            _fitting_detail(geometry, box, room + exact[i] - width + pad / 2, small)
+            if frame.level is Level.NEAR
+            else ""
+        )
         two = bool(text) and height >= 2.7 * px and small >= SMALLEST * frame.ratio and frame.level is Level.NEAR
         count = badge(geometry, box) if geometry.is_group[box] and not geometry.is_container[box] else ""
         wide = 0.0
@@ -170,13 +174,15 @@ def _cards(view_state: ViewState, frame: Frame, boxes: Int) -> list[Batch]:  # n
                     place = (x + indent, top + n * 1.3 * px, room, 1.3 * px)
                     titles.append(Label(*place, part, px, theme.text, True))
                 if two:
-                    place = (x + indent, top + len(lines) * 1.3 * px, room, 1.3 * px)
+                    place = (x + indent, top + len(lines) * 1.3 * px, room + pad / 2, 1.3 * px)
                     details.append(Label(*place, text, small, theme.muted))
                 continue
         top = y + (height / 2 - px * 1.35 if two else 0)
         titles.append(Label(x + indent, top, own, px * 1.4 if two else height, name, px, theme.text, True))
         if two:
-            details.append(Label(x + indent, y + height / 2 + px * 0.05, room, px * 1.3, text, small, theme.muted))
+            details.append(
+                Label(x + indent, y + height / 2 + px * 0.05, room + pad / 2, px * 1.3, text, small, theme.muted)
+            )
     found: list[Batch] = [Labels(tuple(titles))]
     if badges:
         found.append(Boxes(np.array(badges), theme.badge, theme.badge, 0, int(max(2, px * 0.5))))
@@ -279,16 +285,27 @@ def _group_detail(geometry: Geometry, box: int) -> str:
 
 
 def _fitting_detail(geometry: Geometry, box: int, room: float, px: int) -> str:
-    """Second line of a card in its room: the product, else what it is known by, else its first words."""
+    """Second line of a card in its room: the product, else what it is known by, else the words that name it."""
     text = detail(geometry, box)
     if text_width(text, px) <= room or not isinstance(geometry.thing(box), Part):
         return text
     if short := next((each for each in geometry.briefs(box) if text_width(each, px) <= room), ""):
         return short
+    return _named_part(text, room, px)
+
+
+def _named_part(text: str, room: float, px: int) -> str:
+    """The words of a product that say which it is, up to the first with a digit or a comma; all where none fit."""
     words = text.split()
-    while len(words) > 1 and text_width(" ".join(words), px) > room:
-        words.pop()
-    return " ".join(words).rstrip(",") if text_width(" ".join(words), px) <= room else text
+    last = next((n for n, word in enumerate(words) if any(c.isdigit() for c in word)), 0)
+    ends = [n for n, word in enumerate(words) if word.endswith(",")]
+    stop = ends[0] + 1 if ends else len(words)
+    for first in range(last + 1):
+        for end in range(stop, last, -1):
+            part = " ".join(words[first:end]).rstrip(",")
+            if text_width(part, px) <= room:
+                return part
+    return text
 
 
 def detail(geometry: Geometry, box: int) -> str:
