@@ -268,7 +268,7 @@ def test_a_simulation_too_short_for_a_figure_says_so_in_words() -> None:
 def test_a_comparison_names_parts_as_the_design_they_are_in() -> None:
     with terminal_of(120) as terminal:
         assert main(["compare", "dgx1-v100", "dgx2"]) == 0
-    assert "moved from GPU 0 → GPU 1 (NVLink) to GPU 0 → NVSwitch 0" in " ".join(terminal.getvalue().split())
+    assert "moved from SSD 0 → CPU 0 (PCIe) to Drive 0 (media)" in " ".join(terminal.getvalue().split())
 
 
 def test_a_command_of_two_designs_takes_changes() -> None:
