@@ -104,7 +104,7 @@ def test_a_stream_keeps_what_the_clock_leaves_it() -> None:
     assert found.metrics["rate"].value == pytest.approx((1 - duty) * alone + duty * during, rel=0.02)
     assert found.metrics["rate"].low <= found.metrics["rate"].value <= found.metrics["rate"].high
     # the exchange of Llama 2 7B hides less since FSDP overlaps 0.32 of it: a longer step leaves the stream more
-    assert "(rate 309 GB/s)" in next(f.text for f in found.findings if f.code == "TRAIN-BESIDE")
+    assert "(rate 308 GB/s)" in next(f.text for f in found.findings if f.code == "TRAIN-BESIDE")
     assert during == pytest.approx(309e9, rel=0.02)
 
 
