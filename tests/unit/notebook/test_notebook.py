@@ -185,7 +185,7 @@ def test_designs_and_reports_are_framed() -> None:
 def test_analyses_and_runs_show_values_with_bands_and_limits() -> None:
     design = designer.open_design("hgx-h100-8")
     shown = designer.analyze(design, "llama-2-7b-fsdp")._repr_html_()
-    assert re.search(r"<td>Step time</td><td>4[5-7]\d ms</td>", shown)
+    assert "<td>Step time</td><td>462 ms</td>" in shown
     assert "What limits it" in shown
     run = designer.simulate(design, ["all-reduce", "h2d"], until=0.1)._repr_html_()
     assert run.count("<caption>What limits it</caption>") == 2

@@ -96,7 +96,7 @@ def test_simulate_says_what_binds_alone_and_with_others():
 
 
 def test_a_period_with_others_is_the_mean_of_all_they_do_and_not_of_the_last_moment():
-    """An all-reduce of 1 GiB next to steps of half a second: 5.050 ms in the mean of a minute, and not the 8.2 ms of
+    """An all-reduce of 1 GiB next to steps of half a second: 5.056 ms in the mean of a minute, and not the 8.2 ms of
     those that meet the collective of a step; 3 s or 6 s, which end in the midst of a step, say the same."""
     for until in (3.0, 6.0):
         design = designer.open_design("hgx-h100-8")
