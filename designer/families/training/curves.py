@@ -108,7 +108,7 @@ def scaling_points(
     def at(count: int) -> StepEstimate:
         data = count // plan.unit
         if data not in steps:
-            steps[data] = route_step(network, plan.with_data(data), training).step
+            steps[data] = route_step(network, plan.without_releases().with_data(data), training).step
         return steps[data]
 
     degrees = [1]

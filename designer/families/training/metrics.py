@@ -71,7 +71,7 @@ def metrics(network: Network, routed_step: RoutedStep, training: TrainStep) -> M
         found |= _input_estimates(routed_step, rests)
     point = scaling_points(network, routed_step, training, every=False)[-1]
     unit = plan.unit
-    holds = plan.with_data(1).estimate(ALONE).memory.fits
+    holds = plan.without_releases().with_data(1).estimate(ALONE).memory.fits
     beyond = "" if holds else ", too few to hold the model"
     main = point.main_cause
     cause = main.replace("_", " ") + (f", {_CAUSES[main]}" if main in _CAUSES else "")

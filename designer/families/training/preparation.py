@@ -105,6 +105,10 @@ class TrainingPlan:
         batch = max(data, round(self.local_batch * data))
         return replace(self, layout=layout, global_batch=batch, ranks=self.ranks.first(layout.ranks))
 
+    def without_releases(self) -> TrainingPlan:
+        """The same job where nobody asks for the band: steps of other releases of its program are not estimated."""
+        return replace(self, releases=()) if self.releases else self
+
     def estimate(
         self,
         costs: CommunicationCosts,
@@ -350,7 +354,7 @@ def prepare(network: Network, job: Job, place: str, running: Collection[str] = (
         )
 
     accelerator, mixed = accelerator_of(
-        drawn, parts, f"{place}.group", lambda one: planned(one).estimate(ALONE).step_time
+        drawn, parts, f"{place}.group", lambda one: planned(one).without_releases().estimate(ALONE).step_time
     )
     plan = planned(accelerator)
     about = _findings_about(job, plan.accelerator, layout, len(parts))

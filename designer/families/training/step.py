@@ -106,7 +106,8 @@ def route_step(network: Network, plan: TrainingPlan, training: TrainStep, *, rea
     taken = float(seconds(fed.time(samples.loaded(plan.local_batch, len(fed.parts), path), overlapped)))
     return replace(
         alone,
-        step=plan.estimate(costs, InputStage(Seconds(taken), overlapped)),
+        # the band is that of the step without its input
+        step=plan.without_releases().estimate(costs, InputStage(Seconds(taken), overlapped)),
         feed=fed,
         samples=samples,
         data=data,
@@ -174,7 +175,7 @@ def _fitting_step(plan: TrainingPlan, costs: RoutedCosts | ServerCosts) -> tuple
 
 def unfit(plan: TrainingPlan) -> list[Finding]:
     """Whether a rank cannot even hold its weights, gradients and optimizer, whatever it computes."""
-    memory = plan.estimate(ALONE, NO_INPUT).memory
+    memory = plan.without_releases().estimate(ALONE, NO_INPUT).memory
     held = memory.weights + memory.gradients + memory.optimizer
     if held <= memory.capacity:
         return []

@@ -99,7 +99,7 @@ def busy_time(plan: TrainingPlan, costs: RoutedCosts | ServerCosts, step: StepEs
             flops={k: FlopPerSecond(v / by) for k, v in part.flops.items()},
             memory_bandwidth=BytesPerSecond(part.memory_bandwidth / reading),
         )
-        asked = replace(plan, releases=())
+        asked = plan.without_releases()
         if waiting != 1.0:
             own = plan.software
             quicker = replace(

@@ -115,7 +115,7 @@ def hidden_traffic(
 ) -> Mapping[RankGroup, float]:
     """Seconds of traffic that hide behind computing, by group; parameters as of `parts_of`."""
     blocking = dict.fromkeys(("tensor_overlap", "data_overlap", "expert_overlap", "pipeline_overlap"), _NONE_HIDDEN)
-    seen = replace(plan, software=replace(plan.software, **blocking))
+    seen = replace(plan.without_releases(), software=replace(plan.software, **blocking))
     found = seen.estimate(costs)
     names = {group: f"{group}_communication" for group in _groups_with_traffic(costs)}
     each = {group: float(getattr(found, name)) - float(getattr(busy, name)) for group, name in names.items()}
