@@ -70,7 +70,7 @@ def contents_table(design: Design) -> Table:
     def speed(link: Link | Wiring) -> tuple[int, str, str]:
         known = link_kinds().get(link.kind)
         ends = (design.parts.get(link.a), design.parts.get(link.b))
-        # one kind of link joins the domains of a socket, whoever made it
+        # one kind of link joins the domains of a socket, of every maker
         inside = link.kind == "infinity_fabric" and any(end is not None and end.kind == "numa" for end in ends)
         cable = known is not None and known.domain is Domain.NETWORK
         rate = format_line_rate(raw_rate(link)[0]) if cable else speed_text(link)

@@ -129,20 +129,6 @@ def pair_rate(situation: CollectiveSituation) -> Rate:
     return _ring_rate(situation, raw, edge).within(edge)
 
 
-def held_inside(situation: CollectiveSituation) -> bool:
-    """True if the links under a ring inside the server keep it below what rings reach elsewhere."""
-    edge = situation.intra_edge
-    if edge is None or situation.ranks == situation.servers:
-        return False
-    return edge.value < _ring_rate(situation, situation.intra_bandwidth, edge).value
-
-
-def held_between(situation: CollectiveSituation) -> bool:
-    """The same between servers."""
-    edge = situation.inter_edge
-    return edge is not None and edge.value < network_rate(replace(situation, inter_edge=None)).value
-
-
 def _ring_rate(situation: CollectiveSituation, raw: float, edge: EdgeRate | None) -> Rate:
     return _of_channels(situation, _links_rate(situation, raw, edge))
 

@@ -15,7 +15,6 @@ GIGABIT: Final = parse_rate("1 Gb/s")
 DOWNTIME_LIMIT: Final = Constant(
     0.3, 0.3, 0.3, _KEY, Status.PRIMARY, "s", "downtime-limit 300 ms; 30 ms in old releases"
 )
-CHANNELS: Final = Constant(2, 2, 2, _KEY, Status.PRIMARY, "1", "multifd-channels")
 THROTTLE_TRIGGER: Final = Constant(
     0.5, 0.5, 0.5, _KEY, Status.PRIMARY, "1", "throttle-trigger-threshold 50 %: dirtied to sent"
 )
