@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -42,6 +42,29 @@ class Freshness(QToolButton):
         self.colour = ""
         self.setObjectName("freshness")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._state = ""
+        self._detail = ""
+
+    def show_state(self, state: str, detail: str = "") -> None:
+        """Show a state, and how long it took where there is room for both."""
+        self._state, self._detail = state, detail
+        self._fit()
+
+    def _fit(self) -> None:
+        whole = f"{self._state}   {self._detail}" if self._detail else self._state
+        self.setText(whole if self.fontMetrics().horizontalAdvance(whole) <= self.width() else self._state)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().horizontalAdvance(self._state), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         option = QStyleOptionToolButton()
@@ -145,17 +168,13 @@ class AnswerHead(QWidget):
         self.chooser.setCurrentIndex(max(0, self.chooser.findData(session.workload)))
         self.chooser.blockSignals(False)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.freshness()
-
     def freshness(self, *_: object) -> None:
         """Show the state of the answer."""
         if self._document is None:
             return
         session, live, colours = self._document.session, self._document.live, self.theme
         state = session.state
-        text, colour = f"up to date   {format_quantity(live.took / 1e3, 'duration')}", colours.good
+        detail = ""
         if state is State.NONE:
             text, colour = "no workload", colours.faint
         elif state is State.COMPUTING:
@@ -166,11 +185,10 @@ class AnswerHead(QWidget):
             text, colour = "no answer", colours.bad
         elif state is State.UNFIT:
             text, colour = "cannot run", colours.bad
-        whole = f"● {text}"
-        if self.live.isVisible() and self.live.fontMetrics().horizontalAdvance(whole) > self.live.width():
-            # how long it took gives way to large text
-            whole = whole.partition("   ")[0]
-        self.live.setText(whole)
+        else:
+            text, colour = "up to date", colours.good
+            detail = format_quantity(live.took / 1e3, "duration")
+        self.live.show_state(f"● {text}", detail)
         if colour != self.live.colour:
             self.live.colour = colour
             self.live.update()
