@@ -223,3 +223,15 @@ def test_a_panel_without_a_page_says_nothing(qtbot: QtBot) -> None:
     panel.show()
     assert not [text for text in texts(panel) if text]
     assert not [b for b in panel.findChildren(QPushButton) if b.isVisible()]
+
+
+def test_how_long_an_answer_took_gives_way_to_a_narrow_panel(window: MainWindow, qtbot: QtBot) -> None:
+    opened(window, qtbot)
+    assert window.places is not None
+    shown = window.places.head.live
+    qtbot.waitUntil(lambda: "   " in shown.text())
+    room = shown.fontMetrics().horizontalAdvance(shown.text())
+    shown.setFixedWidth(room - 1)
+    qtbot.waitUntil(lambda: shown.text() == "● up to date")
+    shown.setFixedWidth(room)
+    qtbot.waitUntil(lambda: "   " in shown.text())
