@@ -400,6 +400,11 @@ def test_every_field_of_a_kind_is_used_by_some_part() -> None:
         ("storage", "drive_write_bandwidth"),
         ("storage", "redundancy"),
         ("storage", "file_servers"),
+        ("storage", "client_cores"),
+        ("storage", "client_release"),
+        ("storage", "client_requests"),
+        ("storage", "client_request_size"),
+        ("storage", "connection_bandwidth"),
         # settings of what runs there, which no data sheet has
         ("cpu", "numa_nodes_per_socket"),
         ("gpu", "power_cap"),

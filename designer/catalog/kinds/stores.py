@@ -38,11 +38,29 @@ KINDS: Final = (
             ),
             Field("provisioned_per_tib", "Provisioned for each TiB", "rate", help="of a cloud; times the capacity"),
             Field(
+                "provisioned_write_per_tib",
+                "Writes provisioned for each TiB",
+                "rate",
+                help="where reads have an allowance of their own",
+            ),
+            Field(
                 "nconnect",
                 "Connections of a client",
                 "count",
                 help="where its rates are not given: 2 GB/s each over TCP",
             ),
+            Field("connection_bandwidth", "One connection", "rate", help="where it is not that of TCP or RDMA"),
+            Field(
+                "client_release", "Release of the client", "text", help="of Lustre, as 2.15; sockets get more from it"
+            ),
+            Field("client_cores", "Cores of the client", "count", help="that WEKA or DPDK takes of a host"),
+            Field(
+                "client_requests",
+                "Requests of a client",
+                "count",
+                help="in flight: 64 slots of an NFS 4.1 session, 8 for each Lustre target",
+            ),
+            Field("client_request_size", "Request of a client", "size", help="1 MiB of NFS, 4 MiB of Lustre"),
             Field("servers", "Servers", "count", help="that keep the data; the rates are theirs where none are given"),
             Field("server_bandwidth", "Ports of a server", "rate", help="those to clients, together"),
             Field("server_cores", "Cores of a server", "count"),

@@ -15,6 +15,7 @@ from designer.engine.network.capacities import NETWORK, LinkFacts, PartResource,
 from designer.errors import AnalysisError
 from designer.fields import Quantity
 from designer.formulas.storage.storage_servers import (
+    PORTS_READ,
     ServerRate,
     StorageServers,
     redundancy_of,
@@ -26,9 +27,13 @@ from designer.units import BINARY, BytesPerSecond
 
 #: figures that say what a system delivers, so that nothing is derived from its servers or ports
 _RATES: Final = ("read_bandwidth", "write_bandwidth")
-#: what servers nobody has drawn take, and deliver of the files of ranks, over what the ports suggest
+#: what servers nobody has drawn deliver of the files of ranks, over what the ports let through
 UNDRAWN: Final = Constant(
-    1.0, 0.4, 1.0, "mlperf-storage-v3", Status.DERIVED, "1", "14 rates by ports alone: t of four submitters x 0.62"
+    1.0, 0.45, 1.0, "flash-writes", Status.DERIVED, "1", "seven systems read 0.41 to 0.82 of their ports (tenths)"
+)
+#: what they take of the ports: 0.53, which half of those systems read, x the share that is written
+UNDRAWN_WRITES: Final = Constant(
+    0.28, 0.18, 0.52, "flash-writes", Status.DERIVED, "1", "median of seven systems x WRITE_SHARE, spreads in squares"
 )
 #: figures of what one client gets, which rule where nothing is known of the servers
 _CLIENT_RATES: Final = ("client_read_bandwidth", "client_write_bandwidth")
@@ -64,10 +69,13 @@ def storage_inside(design: Design, part: Part, kind: PartKind, ports: Callable[[
     given = {field.name: design.quantity(part, field.name) for field in kind.fields}
     provisioned = given["provisioned_bandwidth"] or given["provisioned_per_tib"]
     if provisioned is not None:
-        # one allowance for reads and writes together
-        band = rated_band(provisioned, "rate")
-        rate = provisioned.si("rate") * _provisioned_share(part, given)
-        return PartResource(rate, 1.0, 1.0, "provisioned bandwidth", band, band)
+        # one allowance for reads and writes together, unless writes have their own
+        written = given["provisioned_write_per_tib"] or provisioned
+        rate, cost = provisioned.si("rate") * _provisioned_share(part, given), 1.0
+        if written is not provisioned:
+            cost = rate / (written.si("rate") * _tebibytes(part, given))
+        bands = [rated_band(one, "rate") for one in (provisioned, written)]
+        return PartResource(rate, 1.0, cost, "provisioned bandwidth", bands[0], bands[1])
     if any(given[name] is not None for name in _RATES):
         return None
     rates = rates_of_servers(part, given, ports)
@@ -78,17 +86,21 @@ def storage_inside(design: Design, part: Part, kind: PartKind, ports: Callable[[
     if assumed:
         # the links say what reads get at best
         read = replace(read, value=read.high)
+        if given["redundancy"] is None:
+            ports_rate = read.high / PORTS_READ.high
+            low, high = ports_rate * UNDRAWN_WRITES.low, ports_rate * UNDRAWN_WRITES.high
+            write = ServerRate(ports_rate * UNDRAWN_WRITES.value, low, high, write.stage)
     bands = [(one.low / one.value, one.high / one.value) for one in (read, write)]
-    if assumed:
-        bands[1] = bands[1][0] * UNDRAWN.low, bands[1][1]
     held = read.stage if read.stage == write.stage else f"{read.stage}; writes: {write.stage}"
     return PartResource(read.value, 1.0, read.value / write.value, held, bands[0], bands[1], assumed)
 
 
 def _provisioned_share(part: Part, given: Mapping[str, Quantity | None]) -> float:
     """What the provisioned rate is multiplied with: the capacity in TiB where it is given for each."""
-    if given["provisioned_bandwidth"] is not None:
-        return 1.0
+    return 1.0 if given["provisioned_bandwidth"] is not None else _tebibytes(part, given)
+
+
+def _tebibytes(part: Part, given: Mapping[str, Quantity | None]) -> float:
     capacity = given["capacity"]
     if capacity is None:
         raise AnalysisError("a rate for each TiB of no capacity", place=part.id, remedy="give its capacity")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from designer.catalog.parttype import Capability, value_of
+from designer.catalog.parttype import Capability
 from designer.design.document import Design, Part
 from designer.engine.account.bottlenecks import Limit
 from designer.engine.network import NETWORKS_LIMIT, Network
@@ -19,11 +20,20 @@ from designer.engine.network.partition import by_value
 from designer.engine.routes.legs import Legs
 from designer.engine.routes.protocols import KERNEL_BAND, KERNEL_COST, cores_of_islands, host_cost, in_kernel
 from designer.errors import AnalysisError
-from designer.formulas.storage.client_rate import client_of, connection_rates, socket_rates
+from designer.formulas.storage.client_rate import (
+    client_of,
+    connection_rates,
+    core_rates,
+    request_size,
+    socket_rates,
+    stream_rate,
+)
 from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.formulas.storage.requests import operations_rate, request_rate
+from designer.formulas.storage.storage_capacity import Client
 from designer.formulas.transfer import LATENCY, TransferProtocol
 from designer.memo import memo
+from designer.sources import Constant
 from designer.units import Bytes, BytesPerSecond, PerSecond, Seconds, format_quantity
 from designer.workload.program.tasks import Move
 
@@ -31,27 +41,40 @@ from designer.workload.program.tasks import Move
 
 _OPERATIONS: Final = ("random_read_rate", "random_write_rate")
 _WAYS: Final = ("read", "write")
+#: latency of a request to storage that does not say it, with the ends of its band [s]
+_LATENCY: Final = (
+    LATENCY[TransferProtocol.STORAGE].value,
+    LATENCY[TransferProtocol.STORAGE].low,
+    LATENCY[TransferProtocol.STORAGE].high,
+)
 
 
 def request_limits(network: Network, legs: Legs, operation: Move) -> FlowLimits:
-    """What requests of a given size let through: those in flight of every flow, and operations of every system."""
-    if operation.request <= 0:
-        return NO_LIMITS
+    """What streams let through, and requests of a given size: those in flight, and operations of every system."""
     stores = network.has(Capability.STORE)
     found: list[FlowLimits] = []
     for way, (systems, _) in enumerate(((legs.source, legs.target), (legs.target, legs.source))):
         rows = np.flatnonzero(stores[systems])
         if len(rows):
             mine = Legs(legs.flow[rows], legs.source[rows], legs.target[rows], legs.share[rows])
-            found.append(_in_flight(network, mine, systems[rows], operation, way))
-            found.append(_operations(network, mine, systems[rows], operation, way))
+            found.append(_of_flows(network, mine, systems[rows], lambda d: _limit_of_streams(network, d, operation)))
+            if operation.request > 0:
+                each = partial(_limit_in_flight, network, operation=operation, way=way)
+                found.append(_of_flows(network, mine, systems[rows], each))
+                found.append(_operations(network, mine, systems[rows], operation, way))
     return FlowLimits.joined(found) if found else NO_LIMITS
 
 
-def _in_flight(network: Network, legs: Legs, systems: Int, operation: Move, way: int) -> FlowLimits:
-    """Requests of every flow from storage, or to it: a flow that meets several systems takes its share at each."""
-    definitions, which = np.unique(network.net.part_def[systems], return_inverse=True)
-    limits = [_limit_in_flight(network, d, operation, way) for d in definitions.tolist()]
+def _of_flows(network: Network, legs: Legs, systems: Int, limit_of: Callable[[int], Limit | None]) -> FlowLimits:
+    """A limit of every flow from storage, or to it: a flow that meets several systems takes its share at each."""
+    definition = network.net.part_def[systems]
+    known = {d: limit for d in np.unique(definition).tolist() if (limit := limit_of(d)) is not None}
+    rows = np.flatnonzero(np.isin(definition, list(known)))
+    if not len(rows):
+        return NO_LIMITS
+    legs = Legs(legs.flow[rows], legs.source[rows], legs.target[rows], legs.share[rows])
+    definitions, which = np.unique(definition[rows], return_inverse=True)
+    limits = [known[d] for d in definitions.tolist()]
     capacity = np.array([limit.capacity for limit in limits])
     _, first, node = np.unique(legs.flow, return_index=True, return_inverse=True)
     of = which[first]
@@ -59,10 +82,19 @@ def _in_flight(network: Network, legs: Legs, systems: Int, operation: Move, way:
     return FlowLimits(tuple(limits), of, legs.flow, node, usage)
 
 
+def _limit_of_streams(network: Network, definition: int, operation: Move) -> Limit | None:
+    """What the processes of a flow get from a file each; None where nothing holds a stream back."""
+    quantity = network.design.quantity(network.net.part_defs[definition], "protocol")
+    rate = stream_rate(str(quantity.value)) if quantity is not None else None
+    if rate is None:
+        return None
+    many = max(1, operation.threads)
+    label = f"{many:,} stream{'s' * (many != 1)} of its client"
+    return Limit("streams", label, rate.value * many, band=(rate.low / rate.value, rate.high / rate.value))
+
+
 def _limit_in_flight(network: Network, definition: int, operation: Move, way: int) -> Limit:
     part = network.net.part_defs[definition]
-    start = LATENCY[TransferProtocol.STORAGE]
-    usual = (start.value, start.low, start.high)
     facts = network.part_resources[definition]
     # bytes of a request follow its latency at the rate of the medium, or of the client if that is all there is
     client = band_of(network.design, part, f"client_{_WAYS[way]}_bandwidth")
@@ -71,7 +103,7 @@ def _limit_in_flight(network: Network, definition: int, operation: Move, way: in
     size, in_flight = Bytes(operation.request), operation.depth * operation.threads
     value, high, low = (
         request_rate(size, in_flight, Seconds(latency), medium)
-        for latency in band_of(network.design, part, "access_latency") or usual
+        for latency in band_of(network.design, part, "access_latency") or _LATENCY
     )
     label = f"{in_flight:,} request{'s' * (in_flight != 1)} of {format_quantity(size, 'size')} in flight"
     return Limit("requests", label, value, band=(min(1.0, low / value), max(1.0, high / value)))
@@ -259,18 +291,77 @@ def _mount(design: Design, part: Part) -> Sequence[tuple[Band, Band]]:
 
 
 def _mount_of_protocol(design: Design, part: Part) -> Sequence[tuple[Band, Band]]:
-    """The same by its protocol: sockets of clients in the kernel, and connections where their number is given."""
-    protocol, quantity = design.quantity(part, "protocol"), design.quantity(part, "nconnect")
-    client = client_of(str(protocol.value)) if protocol is not None else None
-    sockets = socket_rates(client) if client is not None else None
-    each = [(one.value, one.low, one.high) for one in sockets] if sockets is not None else [_NO_CAP] * 2
-    count = value_of(part.kind, "nconnect", quantity) if quantity is not None else None
+    """The same by its protocol: sockets of clients in the kernel, and connections, cores or requests that are given."""
+
+    def text(name: str) -> str:
+        quantity = design.quantity(part, name)
+        return str(quantity.value) if quantity is not None else ""
+
+    protocol = text("protocol")
+    client = client_of(protocol) if protocol else None
+    try:
+        release = text("client_release")
+        sockets = socket_rates(client or Client.PARALLEL, release) if client is not None or release else None
+        caps = [
+            *_counted(design, part, "nconnect", _connections(design, part, client)),
+            *_counted(design, part, "client_cores", lambda: _bands(core_rates(protocol))),
+            *_window(design, part, client),
+        ]
+    except AnalysisError as error:
+        raise AnalysisError(error.text, place=part.id, remedy=error.remedy) from None
+    each = _bands(sockets) if sockets is not None else (_NO_CAP, _NO_CAP)
+    least = [min((cap[way] for cap in caps), default=_NO_CAP) for way in range(2)]
+    return list(zip(least, each, strict=True))
+
+
+def _bands(rates: tuple[Constant, Constant]) -> tuple[Band, Band]:
+    read, write = ((one.value, one.low, one.high) for one in rates)
+    return read, write
+
+
+def _connections(design: Design, part: Part, client: Client | None) -> Callable[[], tuple[Band, Band]]:
+    """What one connection reads and writes: what is given, or what is usual of the client [B/s]."""
+    given = band_of(design, part, "connection_bandwidth")
+    if given is not None and design.quantity(part, "nconnect") is None:
+        raise AnalysisError("a rate of a connection without their number", remedy="give nconnect")
+    return lambda: (given, given) if given is not None else _bands(connection_rates(client))
+
+
+def _counted(
+    design: Design, part: Part, name: str, rates: Callable[[], tuple[Band, Band]]
+) -> Sequence[tuple[Band, Band]]:
+    """What so many connections or cores read and write together [B/s]; none where their number is not given.
+
+    Raises
+    ------
+    AnalysisError
+        If there is none.
+    """
+    count = band_of(design, part, name)
     if count is None:
-        return [(_NO_CAP, one) for one in each]
-    if count < 1:
-        raise AnalysisError("a client without a connection", place=part.id, remedy="give nconnect of 1 or more")
-    flows = [(count * one.value, count * one.low, count * one.high) for one in connection_rates(client)]
-    return list(zip(flows, each, strict=True))
+        return ()
+    if count[0] < 1:
+        raise AnalysisError(f"a client without a {_COUNTED[name]}", remedy=f"give {name} of 1 or more")
+    read, write = (tuple(count[0] * end for end in each) for each in rates())
+    return (((read[0], read[1], read[2]), (write[0], write[1], write[2])),)
+
+
+_COUNTED: Final = {"nconnect": "connection", "client_cores": "core"}
+
+
+def _window(design: Design, part: Part, client: Client | None) -> Sequence[tuple[Band, Band]]:
+    """What the requests in flight of a client let through, by Little's law [B/s]; none where they are not given."""
+    requests, size = (band_of(design, part, name) for name in ("client_requests", "client_request_size"))
+    if requests is None and size is not None:
+        raise AnalysisError("a size of requests without their number", remedy="give client_requests")
+    if requests is None:
+        return ()
+    each = Bytes(size[0]) if size is not None else request_size(client)
+    value, high, low = (
+        request_rate(each, int(requests[0]), Seconds(latency))
+        for latency in band_of(design, part, "access_latency") or _LATENCY
+    )
+    return (((value, low, high), (value, low, high)),)
 
 
 #: a rate and the ends of its band [B/s]

@@ -22,7 +22,7 @@ from designer.engine.routes.legs import Legs
 from designer.engine.routes.selection import resolve
 from designer.engine.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
-from designer.formulas.storage.client_rate import client_of
+from designer.formulas.storage.client_rate import client_of, socket_rates
 from designer.formulas.storage.storage_capacity import (
     Client,
     FeedWorkload,
@@ -96,7 +96,8 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
     client = _client(network, settings["client"], source, local)
     nominal = _nominal(network, source, readers, islands, local, place)
     processors, threads = _processors(network, int(islands[0]))
-    hosts = Hosts(len(islands), BytesPerSecond(nominal), client, max(1, processors), threads)
+    socket = _socket(network, client, source)
+    hosts = Hosts(len(islands), BytesPerSecond(nominal), client, max(1, processors), threads, socket)
     media = sum(number(network, int(s), "read_bandwidth") or math.inf for s in source.tolist())
     nominal_servers = BytesPerSecond(media) if not local and math.isfinite(media) else None
     servers = None if local or nominal_servers is not None else _servers(network, source)
@@ -208,10 +209,19 @@ def _over_links(network: Network, reads: TransferAnswer) -> npt.NDArray[np.float
 def _client(network: Network, asked: str, source: Int, local: bool) -> Client:
     if asked != "auto":
         return Client(asked)
-    if local:
-        return Client.LOCAL
-    quantity = network.design.quantity(network.net.part(int(source[0])), "protocol")
-    return client_of(str(quantity.value) if quantity is not None else "")
+    return Client.LOCAL if local else client_of(_said(network, source, "protocol"))
+
+
+def _socket(network: Network, client: Client, source: Int) -> Constant | None:
+    """What a socket reads through the release of the client; None where none is given, or the client is another."""
+    release = _said(network, source, "client_release")
+    found = socket_rates(client, release) if release and client is Client.LUSTRE else None
+    return found[0] if found is not None else None
+
+
+def _said(network: Network, source: Int, name: str) -> str:
+    quantity = network.design.quantity(network.net.part(int(source[0])), name)
+    return str(quantity.value) if quantity is not None else ""
 
 
 def _nominal(network: Network, source: Int, readers: Int, islands: Int, local: bool, place: str) -> float:

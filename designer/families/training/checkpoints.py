@@ -28,6 +28,7 @@ from designer.formulas.storage.checkpoint import (
     checkpoint_size,
     copies_read,
 )
+from designer.formulas.storage.client_rate import WRITERS, client_of
 from designer.formulas.storage.storage_servers import busiest_share
 from designer.sources import Constant, Estimate, Status
 from designer.units import Seconds
@@ -105,10 +106,16 @@ def _file_limits(network: Network, legs: Legs, *, back: bool) -> FlowLimits:
     limits: list[Limit] = []
     flows: list[Int] = []
     usages: list[Float] = []
+    streams: list[FlowLimits] = []
     ends = legs.source if back else legs.target
     for part in np.unique(ends[network.has(Capability.STORE)[ends]]).tolist():
         definition, rows = int(net.part_def[part]), np.flatnonzero(ends == part)
         facts = network.part_resources[definition]
+        writer = None if back else _writer(network, net.part(part))
+        if writer is not None:
+            flow, which = np.unique(legs.flow[rows], return_inverse=True)
+            nodes = np.zeros(len(flow), dtype=np.int64)
+            streams.append(FlowLimits((writer,), nodes, legs.flow[rows], which, legs.share[rows]))
         if facts is None or network.kinds[definition].field("servers") is None:
             continue
         rate = facts.capacity / (facts.read if back else facts.write)
@@ -128,7 +135,18 @@ def _file_limits(network: Network, legs: Legs, *, back: bool) -> FlowLimits:
         limits.append(Limit(f"files:{net.path(part)}", label, rate * value, band=band))
         flows.append(legs.flow[rows])
         usages.append(legs.share[rows])
-    return FlowLimits.each(limits, flows, usages)
+    return FlowLimits.joined([FlowLimits.each(limits, flows, usages), *streams])
+
+
+def _writer(network: Network, part: Part) -> Limit | None:
+    """What one process writes through the page cache of a client whose release is given; None for others."""
+    release, protocol = (network.design.quantity(part, name) for name in ("client_release", "protocol"))
+    rate = WRITERS.get(client_of(str(protocol.value))) if release is not None and protocol is not None else None
+    if rate is None:
+        return None
+    return Limit(
+        "writers", "one writer of its client", rate.value, band=(rate.low / rate.value, rate.high / rate.value)
+    )
 
 
 def _busiest(network: Network, part: Part, files: int) -> tuple[float, float]:

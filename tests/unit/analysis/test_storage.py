@@ -7,11 +7,14 @@ import pytest
 from designer.analysis.study import run_workload
 from designer.design.document import WorkloadSpec
 from designer.engine.network import Network, build_network
+from designer.engine.network.storage import UNDRAWN_WRITES
 from designer.engine.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
 from designer.families.training.checkpoints import restored, saved, state_band
+from designer.formulas.storage.client_rate import socket_rates
 from designer.formulas.storage.read_rate import FILE_SHARE
 from designer.formulas.storage.requests import operations_rate, request_rate
+from designer.formulas.storage.storage_capacity import Client
 from designer.formulas.transfer._constants import NETWORK_WRITE
 from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
@@ -175,7 +178,7 @@ def test_a_client_in_the_kernel_is_held_by_the_sockets_of_its_host() -> None:
 
 
 def test_ports_alone_are_said_to_be_assumed() -> None:
-    """Reads are what the links give, writes 0.6 ÷ (1 + 1.25) of the ports; where rates are given nothing is assumed."""
+    """Reads are what the links give, writes 0.28 of the ports; where rates are given nothing is assumed."""
     ports = answer("storage", "memory")
     codes = [finding.code for finding in ports.findings]
     assert codes.count("STORE-ASSUMED") == 1
@@ -185,7 +188,9 @@ def test_ports_alone_are_said_to_be_assumed() -> None:
     store = network.net.paths(ports.traffic.source)[0]
     assert store == "storage"
     ports_rate = ports.rate.sum() / 0.87
-    assert moved("memory", "storage") * 1e9 == pytest.approx(ports_rate * 0.6 / 2.25)
+    assert moved("memory", "storage") * 1e9 == pytest.approx(ports_rate * UNDRAWN_WRITES.value)
+    # a redundancy that is known says what is written: 0.6 of the ports ÷ (1 + 3)
+    assert moved("memory", "storage", redundancy="3 copies") * 1e9 == pytest.approx(ports_rate * 0.6 / 4)
     assert ports.low.sum() <= 0.61 * ports_rate
 
 
@@ -265,3 +270,92 @@ def test_the_rate_of_a_checkpoint_is_as_unsure_as_how_files_are_written() -> Non
     assert found.low < rate.low / 1.05
     # 1.35 times as long at worst, and deviations of drives besides
     assert found.low < found.value / 1.35
+
+
+# Clients by release, cores, streams and requests.
+
+
+FAST: dict[str, str | int] = {"read_bandwidth": "900 GB/s", "write_bandwidth": "900 GB/s"}
+
+
+def test_the_release_of_a_client_says_what_a_socket_gets() -> None:
+    """Two sockets of 5.6 and 3.4 GB/s before Lustre 2.12, of 15.4 and 14.7 from it on; with 2.15 the link binds."""
+    for release, read, write in (("2.10.8", 11.2, 6.8), ("2.12", 30.8, 29.4), ("2.15.4", None, None)):
+        lustre = {"protocol": "Lustre", "client_release": release, **FAST}
+        found = answer("storage", "memory", **lustre), answer("memory", "storage", **lustre)
+        assert [one.binding[0].id.startswith("client:") for one in found] == [read is not None] * 2
+        for one, rate in zip(found, (read, write), strict=True):
+            assert rate is None or one.rate.sum() / 1e9 == pytest.approx(rate)
+    read, write = socket_rates(Client.LUSTRE, "2.15") or (None, None)
+    assert read is not None
+    assert write is not None
+    assert (read.value, write.value) == (40e9, 30e9)
+    for wrong in ({"protocol": "Lustre", "client_release": "new"}, {"protocol": "NFS, TCP", "client_release": "2.15"}):
+        with pytest.raises(AnalysisError, match="a client release of"):
+            moved("storage", "memory", **wrong, **FAST)
+
+
+def test_writers_of_a_checkpoint_hold_a_release_back() -> None:
+    """Two sockets of 30 GB/s write 60, eight ranks of 0.81 GB/s 6.5; reading back, the link binds."""
+    network = answer("storage", "memory", protocol="Lustre", client_release="2.15", **FAST).asked.network
+    back, out = both_ways(network)
+    assert out.rate.sum() / 1e9 == pytest.approx(8 * 0.81)
+    assert out.binding[0].id == "writers"
+    assert back.rate.sum() > 40e9
+
+
+def test_cores_of_a_client_in_user_space() -> None:
+    """One core of WEKA reads 3.4 GB/s and writes 1.8, three 10.2 and 5.4; over UDP it is a TCP stream, 2.0 and 1.5."""
+    for protocol, cores, read, write in (
+        ("WEKA, DPDK", 1, 3.4, 1.8),
+        ("WEKA, DPDK", 3, 10.2, 5.4),
+        ("WEKA, UDP", 1, 2, 1.5),
+    ):
+        weka = {"protocol": protocol, "client_cores": cores, **FAST}
+        assert moved("storage", "memory", **weka) == pytest.approx(read)
+        assert moved("memory", "storage", **weka) == pytest.approx(write)
+    with pytest.raises(AnalysisError, match="cores of a client that has none"):
+        moved("storage", "memory", protocol="NFS, TCP", client_cores=2, **FAST)
+
+
+def test_requests_of_a_client_bound_what_it_gets() -> None:
+    """64 slots of 64 KiB in 1 ms: 4.19 GB/s; eight of 4 MiB in 8 ms, as Lustre has for one target: 4.19 GB/s, too."""
+    for protocol, given in (
+        ("NFS 4.1, TCP", {"client_requests": 64, "client_request_size": "64 KiB", "access_latency": "1 ms"}),
+        ("Lustre", {"client_requests": 8, "access_latency": "8 ms"}),
+    ):
+        assert moved("storage", "memory", protocol=protocol, **given, **FAST) == pytest.approx(4.194304)
+    for wrong, said in (
+        ({"client_request_size": "1 MiB"}, "a size of requests without their number"),
+        ({"client_requests": 8, "protocol": "WEKA"}, "requests of a client without a size"),
+    ):
+        with pytest.raises(AnalysisError, match=said):
+            moved("storage", "memory", **wrong, **FAST)
+
+
+def test_connections_of_a_rate_of_their_own() -> None:
+    """5 Gb/s to each of eight servers of a cloud: 5 GB/s either way; without their number it says nothing."""
+    cloud = {"protocol": "Lustre", "connection_bandwidth": "5 Gb/s", **FAST}
+    assert moved("storage", "memory", nconnect=8, **cloud) == pytest.approx(5.0)
+    assert moved("memory", "storage", nconnect=8, **cloud) == pytest.approx(5.0)
+    with pytest.raises(AnalysisError, match="a rate of a connection without their number"):
+        moved("storage", "memory", **cloud)
+
+
+def test_streams_of_a_client_in_user_space() -> None:
+    """One stream through dfuse is 0.47 GB/s and 1.4 GB/s with libioil: eight ranks move 3.76 and 11.2."""
+    for protocol, rate in (("DAOS, dfuse", 8 * 0.47), ("DAOS, dfuse, libioil", 8 * 1.4), ("DAOS", None)):
+        network = answer("storage", "memory", protocol=protocol, **FAST).asked.network
+        for found in both_ways(network):
+            assert rate is None or found.rate.sum() / 1e9 == pytest.approx(rate)
+            assert (found.binding[0].id == "streams") == (rate is not None)
+    network = answer("storage", "memory", protocol="DAOS, dfuse", **FAST).asked.network
+    for found in both_ways(network, Requests(2.0**24, 1, 2)):
+        assert found.rate.sum() / 1e9 == pytest.approx(8 * 2 * 0.47)
+
+
+def test_writes_of_a_cloud_with_an_allowance_of_their_own() -> None:
+    """4 TiB at 250 MB/s read and 100 MB/s written for each: 1.0 and 0.4 GB/s."""
+    cloud: dict[str, str | int] = {"provisioned_per_tib": "250 MB/s", "provisioned_write_per_tib": "100 MB/s"}
+    assert moved("storage", "memory", capacity="4 TiB", **cloud) == pytest.approx(1.0)
+    assert moved("memory", "storage", capacity="4 TiB", **cloud) == pytest.approx(0.4)

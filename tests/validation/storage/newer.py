@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache
-from statistics import median
 from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
@@ -23,6 +22,8 @@ from designer.analysis.study import analyze
 from designer.design.document import Design, WorkloadSpec
 from designer.engine.account import account
 from designer.engine.network import build_network
+from designer.engine.network.capacities import WRITE_SHARE
+from designer.engine.network.storage import UNDRAWN_WRITES
 from designer.families.training import checkpoints
 from designer.formulas.scoring import Scored, Sided, band_score, group_medians, macro_mean
 from designer.formulas.storage import client_rate
@@ -202,25 +203,18 @@ def _wider(of: Constant, value: float) -> Constant:
     return replace(of, value=value, low=of.low * value / of.value, high=of.high * value / of.value)
 
 
-#: what a submitter writes of what it reads where the same stage binds: cores of servers, feeding, sockets, one host
-_WRITTEN: Final = {"Everpure": 0.5, "FarmGPU": 0.42, "HPE": 0.37, "InspurData": 0.73}
-
-
-def _written_by_others(submitter: str) -> float:
-    return median(share for name, share in _WRITTEN.items() if name != submitter)
-
-
 _LUSTRE = socket_rates(Client.LUSTRE)
 assert _LUSTRE is not None
 _BACK = checkpoints.SERVERS_BACK
+_EIGHT: Final = servers.StorageServers(8)
 #: what a submitter decides, and what is known of it by the others
 WITHOUT: Final[Mapping[str, tuple[tuple[Any, str, Any], ...]]] = {
     "Everpure": (
-        (servers, "CORE_WRITE", _wider(servers.CORE_WRITE, _written_by_others("Everpure") * servers.CORE_READ.value)),
+        (servers, "CORE_WRITE", _wider(servers.CORE_WRITE, WRITE_SHARE.value * servers.CORE_READ.value)),
         (checkpoints, "SERVERS_BACK", _wider(_BACK, 2.1)),
     ),
     "FarmGPU": (
-        (servers, "PORTS_WRITE", _wider(servers.PORTS_WRITE, servers.PORTS_READ.value)),
+        (servers, "PORTS_WRITE", _wider(servers.PORTS_WRITE, UNDRAWN_WRITES.value * servers.forwarded(_EIGHT)[0])),
         (checkpoints, "SERVERS_BACK", _wider(_BACK, 2.7)),
     ),
     "HPE": (
@@ -229,7 +223,7 @@ WITHOUT: Final[Mapping[str, tuple[tuple[Any, str, Any], ...]]] = {
             "KERNEL_WRITES",
             {
                 **client_rate.KERNEL_WRITES,
-                Client.LUSTRE: _wider(_LUSTRE[1], _written_by_others("HPE") * _LUSTRE[0].value),
+                Client.LUSTRE: _wider(_LUSTRE[1], WRITE_SHARE.value * _LUSTRE[0].value),
             },
         ),
     ),

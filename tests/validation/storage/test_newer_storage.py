@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import math
+import statistics
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from designer.engine.network import build_network
+from designer.engine.network.capacities import WRITE_SHARE
+from designer.engine.network.storage import UNDRAWN, UNDRAWN_WRITES
 from designer.families.training.checkpoints import saved
 from designer.formulas.scoring import Scored, band_score, group_medians, macro_mean
+from designer.formulas.storage.storage_servers import PORTS_READ
 from designer.interchange.changes import apply_changes
 from tests.validation.storage.newer import drawn, left_out, rows, scored, without_servers
 
@@ -47,9 +54,33 @@ def test_submitters_left_out_lie_in_their_bands(points: Sequence[Scored]) -> Non
     assert 0.78 <= band_score(found).coverage <= 0.92
     assert band_score([point for point in found if point.group.endswith("/write")]).coverage >= 0.8
     errors = group_medians(found)
-    assert max(errors, key=lambda name: errors[name]).endswith("FarmGPU/write")
+    assert max(errors, key=lambda name: errors[name]).endswith("HPE/write")
     # what is replaced comes back
     assert [point.predicted for point in points] == [scored(row).predicted for row in rows()]
+
+
+def test_writes_of_undrawn_systems_are_those_of_published_products() -> None:
+    """One median for each of 18 products, and what seven systems read of their ports; bands are tenths."""
+    found = json.loads(Path(__file__).with_name("write_shares.json").read_text("utf-8"))
+    products: dict[str, list[float]] = {}
+    for row in found["writes"]:
+        products.setdefault(row["product"], []).append(row["write"] / row["read"])
+    written = [statistics.median(shares) for shares in products.values()]
+    filled = [row["read"] / row["ports"] for row in found["ports"]]
+    assert (len(written), len(filled)) == (18, 7)
+    assert ends(written) == pytest.approx((WRITE_SHARE.value, WRITE_SHARE.low, WRITE_SHARE.high), abs=0.01)
+    (value, low, high), (of_ports, least, most) = ends(written), ends(filled)
+    assert least / PORTS_READ.high == pytest.approx(UNDRAWN.low, abs=0.01)
+    spread = [math.hypot(math.log(value / low), math.log(of_ports / least))]
+    spread.append(-math.hypot(math.log(high / value), math.log(most / of_ports)))
+    both = [value * of_ports, *(value * of_ports / math.exp(each) for each in spread)]
+    assert both == pytest.approx([UNDRAWN_WRITES.value, UNDRAWN_WRITES.low, UNDRAWN_WRITES.high], abs=0.01)
+
+
+def ends(values: list[float]) -> tuple[float, float, float]:
+    """Median, and tenths at either end."""
+    tenths = statistics.quantiles(values, n=10, method="inclusive")
+    return statistics.median(values), tenths[0], tenths[-1]
 
 
 def test_servers_take_no_more_from_a_thousand_hosts_than_from_eight() -> None:
