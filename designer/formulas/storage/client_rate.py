@@ -30,7 +30,7 @@ KERNEL_WRITES: Final = MappingProxyType(
 class Release:
     """What one socket of a host reads and writes through a client from its release `since` on [B/s]."""
 
-    since: tuple[int, ...]
+    since: str
     read: Constant
     write: Constant
 
@@ -44,17 +44,17 @@ RELEASES: Final = MappingProxyType(
     {
         Client.LUSTRE: (
             Release(
-                (0,),
+                "0",
                 _io500(5.6e9, 2.2e9, 6.3e9, "2.10.7 on one port of EDR: 11.1 GB/s a host; the manual has 4.5 GB/s"),
                 _io500(3.4e9, 2.2e9, 6.3e9, "2.10.7 on one port of EDR: 6.7 GB/s a host; the manual has 4.5 GB/s"),
             ),
             Release(
-                (2, 12),
+                "2.12",
                 _io500(15.4e9, 8.6e9, 20e9, "EXAScaler 5: 30.7 GB/s a host of two sockets, ten hosts"),
                 _io500(14.7e9, 6.5e9, 20e9, "EXAScaler 5: 29.3 GB/s a host of two sockets, ten hosts"),
             ),
             Release(
-                (2, 14),
+                "2.14",
                 _io500(40e9, 16e9, 60e9, "EXAScaler 6: 32.7 to 80.7 GB/s a host of two sockets, several rails"),
                 _io500(30e9, 16e9, 45e9, "EXAScaler 6: 32.5 to 60.9 GB/s a host of two sockets, several rails"),
             ),
@@ -136,10 +136,13 @@ def socket_rates(client: Client, release: str = "") -> tuple[Constant, Constant]
         known, numbers = RELEASES.get(client), _RELEASE.search(release)
         if known is None or numbers is None:
             raise AnalysisError(f"a client release of {release!r}", remedy="give that of a Lustre client, as 2.15")
-        version = tuple(int(number) for number in numbers[0].split("."))
-        found = next(one for one in reversed(known) if one.since <= version)
+        found = next(one for one in reversed(known) if _version(one.since) <= _version(numbers[0]))
         return found.read, found.write
     return None if writes is None else (HOST_CAPS[client, Pattern.LARGE], writes)
+
+
+def _version(release: str) -> list[int]:
+    return [int(number) for number in release.split(".")]
 
 
 def core_rates(protocol: str) -> tuple[Constant, Constant]:
