@@ -66,12 +66,14 @@ class Rule:
     ----------
     name
         The offence in a few words, with hyphens.
-    told_as
+    stated_as
         Code under which an analysis states the same offence, so that no list shows it twice.
     fix
         The edit that mends an offence; None where a person has to decide.
     context
         How `check` looks at a design; a rule is not entered for designs that this does not concern.
+    text
+        The page of the rule; empty where it is the docstring of its file.
     """
 
     code: str
@@ -82,6 +84,7 @@ class Rule:
     stated_as: str = ""
     fix: Callable[[Context, Finding], Fix | None] | None = None
     context: type[Context] = Context
+    text: str = ""
 
     def __post_init__(self) -> None:
         # an offence may weigh more or less than usual, and a rule that could not look says so as information
@@ -89,8 +92,8 @@ class Rule:
 
     @property
     def page(self) -> str:
-        """The page of the rule: the docstring of its file."""
-        return sys.modules[self.check.__module__].__doc__ or ""
+        """The page of the rule."""
+        return self.text or sys.modules[self.check.__module__].__doc__ or ""
 
     def finding(self, offence: Offence) -> Finding:
         """An offence as a finding."""
@@ -100,16 +103,12 @@ class Rule:
         )
 
 
-#: folders of rules that concern no family of workloads
-FOLDERS = ("links", "pcie", "memory", "network", "power", "hardware")
-
-
 @cache
 def rules() -> Mapping[str, Rule]:
     """All rules by code."""
     found: dict[str, Rule] = {}
-    every = [discover(f"designer.rules.{folder}", "RULE", Rule, "code") for folder in FOLDERS]
-    for some in (*every, rooms("designer.families", "rules", "RULE", Rule, "code")):
+    general = discover("designer.rules.general", "RULE", Rule, "code")
+    for some in (general, rooms("designer.families", "rules", "RULE", Rule, "code")):
         for code, rule in some.items():
             if code in found:
                 raise AssertionError(f"two rules are called {code}")

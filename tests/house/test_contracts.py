@@ -24,7 +24,7 @@ contrib.proposals.families.hosts contrib.proposals.families.training_cluster con
 pages.sweep present.blocks
 report.figures.roofline report.figures.timeline report.chapters.cost report.chapters.power
 decisions.sweep decisions.faults.hosts decisions.faults.gpus
-rules.rule rules.links.lnk001 rules.links.lnk002 rules.power.pow001
+rules.rule rules.general.lnk001 rules.general.lnk002 rules.general.pow001
 analysis.study analysis.simulation
 families.training.kinds.training families.training.kinds.elastic families.training.page families.training.rules.trn001
 families.serving.page families.serving.metrics families.serving.formulas.kv families.machines.page
@@ -68,7 +68,7 @@ OFFENCES = [
     ("families.training.kinds.training", "designer.families.training.kinds.elastic", "Workload kinds"),
     ("design.edits.links", "designer.design.edits.parts", "Edits"),
     ("engine.routes.routing.ecmp", "designer.engine.routes.routing.shortest", "Routing algorithms"),
-    ("rules.power.pow001", "designer.rules.links.lnk001", "Rules"),
+    ("rules.general.pow001", "designer.rules.general.lnk001", "Rules"),
     ("interchange.importers.hwloc", "designer.interchange.importers.nccl", "Importers"),
     ("interchange.exporters.pictures", "designer.interchange.exporters.graphml", "Exporters"),
     ("report.figures.timeline", "designer.report.figures.roofline", "Figures"),
@@ -83,7 +83,7 @@ OFFENCES = [
 #: the second half of the cycle planted above is lawful by itself
 LAWFUL = [
     ("design.edits.parts", "designer.design.document"),
-    ("rules.links.lnk002", "designer.engine.routes.routing.ecmp"),
+    ("rules.general.lnk002", "designer.engine.routes.routing.ecmp"),
     ("gui.panels.parts", "PySide6.QtWidgets"),
     ("formulas.collectives.ring", "numpy"),
     ("interchange.importers.hwloc", "designer.design.edits.parts"),

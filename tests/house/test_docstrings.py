@@ -113,7 +113,7 @@ OWN = {"decisions/validation.py:predict"}
 def _functions(package: str) -> Iterator[tuple[str, ast.FunctionDef]]:
     for path in sorted((DESIGNER / package).rglob("[!_]*.py")):
         # programs of kinds and checks of rules are described by the text of their file
-        for node in tree_of(path).body if path.parent.name not in ("kinds", "rules") else ():
+        for node in tree_of(path).body if not {"kinds", "rules"} & {path.parent.name, path.stem} else ():
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 yield f"{path.relative_to(DESIGNER).as_posix()}:{node.name}", node
 

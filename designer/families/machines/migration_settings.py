@@ -11,6 +11,10 @@ from designer.families.machines.tasks import Migrate
 from designer.workload.kind import Setting, rate_or_none
 from designer.workload.program import Measure, Program, Step
 
+_SINCE_7: Final = ("7.0", "7.0 U1", "7.0 U2", "7.0 U3", "8.0", "8.0 U1", "8.0 U2", "8.0 U3", "9.0")
+#: releases of hosts, and those that have vMotion; empty for what the hosts run
+RELEASES: Final = ("", *_SINCE_7, "kvm")
+VMOTION_RELEASES: Final = ("", "6.0", "6.5", "6.7 U1", "6.7 U3", *_SINCE_7)
 #: what is stated of every kind of move, behind its time
 METRICS: Final = (
     "least_time_possible",

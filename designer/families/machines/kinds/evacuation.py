@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from designer.families.machines.migration_settings import CARRIED, METRICS, NEIGHBOURS, conditions, moves
+from designer.families.machines.migration_settings import CARRIED, METRICS, NEIGHBOURS, RELEASES, conditions, moves
 from designer.families.machines.operations import Migration
 from designer.workload.kind import Setting, WorkloadKind, listed
 from designer.workload.program import Program
-
-RELEASES = ("", "7.0", "7.0 U1", "7.0 U2", "7.0 U3", "8.0", "8.0 U1", "8.0 U2", "8.0 U3", "9.0", "kvm")
 
 
 def program(settings: Mapping[str, Any]) -> Program:

@@ -9,29 +9,13 @@ from designer.families.machines.migration_settings import (
     MACHINES,
     METRICS,
     NEIGHBOURS,
+    VMOTION_RELEASES,
     conditions,
     moves,
 )
 from designer.families.machines.operations import Migration
 from designer.workload.kind import Setting, WorkloadKind, listed
 from designer.workload.program import Program
-
-RELEASES = (
-    "",
-    "6.0",
-    "6.5",
-    "6.7 U1",
-    "6.7 U3",
-    "7.0",
-    "7.0 U1",
-    "7.0 U2",
-    "7.0 U3",
-    "8.0",
-    "8.0 U1",
-    "8.0 U2",
-    "8.0 U3",
-    "9.0",
-)
 
 
 def program(settings: Mapping[str, Any]) -> Program:
@@ -52,7 +36,9 @@ WORKLOAD = WorkloadKind(
     settings=(
         MACHINES,
         Setting("to", "To", "text", "", help="hosts they may go to, for example hosts[1]/server; empty for any other"),
-        Setting("release", "vSphere release", "choice", "", choices=RELEASES, help="empty for what the hosts run"),
+        Setting(
+            "release", "vSphere release", "choice", "", choices=VMOTION_RELEASES, help="empty for what the hosts run"
+        ),
         *CARRIED,
         DIRTY_RATE,
         Setting("at_once", "At the same time per host", "count", 0, help="0 for what vSphere admits"),

@@ -1,0 +1,1 @@
+"""Rules that concern no family of workloads, one per file."""

@@ -1,1 +1,0 @@
-"""Parts that should be equivalent."""

@@ -1,1 +1,0 @@
-"""Links and the slots they end in."""

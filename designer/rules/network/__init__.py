@@ -1,1 +1,0 @@
-"""Fabrics, NICs and their roles."""

@@ -1,1 +1,0 @@
-"""PCIe trees: uplinks, locality, peer-to-peer."""

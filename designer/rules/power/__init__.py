@@ -1,1 +1,0 @@
-"""Power, racks and height units."""
