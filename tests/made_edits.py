@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from designer.design.address import get_group, missing
 from designer.design.document import Block, Design, Group
 from designer.design.edit import BlockEdit, add, put
-from designer.design.limits import check_size
+from designer.design.validation import check_size
 from designer.errors import DocumentError
 
 

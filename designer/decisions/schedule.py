@@ -29,7 +29,7 @@ from designer.engine.routes.selection import resolve
 from designer.engine.transfers import evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.families.schedule.hours import DAY, DAYS, HOUR, WEEK, Entry, read_timetable
-from designer.families.schedule.tasks import FollowTimetable
+from designer.families.schedule.kinds import FollowTimetable
 from designer.fields import amount
 from designer.findings import Finding, Severity
 from designer.formulas.power.server_power import IDLE, power_at_work, wall_power

@@ -10,7 +10,7 @@ from typing import Final
 from designer.decisions.schedule import Phase, followed, mean_of, metrics_of, phase_name, switch_moves
 from designer.engine.clock.records import Readings
 from designer.engine.costs.pricing import CostKind, Expansion, Priced, Prices, Settled, alone
-from designer.families.schedule.tasks import FollowTimetable
+from designer.families.schedule.kinds import FollowTimetable
 from designer.sources import EIGHTY, Estimate
 from designer.workload.program.process import Item
 from designer.workload.program.tasks import Mark, Task

@@ -20,10 +20,10 @@ from designer.design.document import Block, Design, Group, Link, Part, Wiring
 from designer.design.elaborate import distinct_links, elaborate
 from designer.design.joining import patterns
 from designer.design.legality import misfit
-from designer.design.limits import check_size
 from designer.design.port_usage import equal_parts, overfull, usage
 from designer.design.references import reaches
 from designer.design.selectors import parse_selector
+from designer.design.validation import check_size
 from designer.errors import AnalysisError, DocumentError
 from designer.findings import Finding, Severity
 from designer.spelling import did_you_mean

@@ -20,9 +20,8 @@ from designer.design.document import Block, Design, WorkloadSpec
 from designer.design.edits.parts import SetType
 from designer.design.edits.workloads import AddWorkloads
 from designer.errors import FormatError
-from designer.interchange.changes import apply_changes
+from designer.interchange.changes import apply_changes, refit
 from designer.interchange.overrides import SOURCE, overridden
-from designer.interchange.refits import refit
 
 _REMEDY: Final = "give it an id of its own, a kind of `designer workloads`, and the settings of that kind"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from designer.checks.analysing import analyze
 from designer.design.document import Design
-from designer.notebook.extras import extra
+from designer.notebook import extra
 from designer.report.figure import Axis, BarSeries, Figure, LineSeries
 from designer.report.figure_kinds import figure_kinds
 from designer.report.inks import INKS

@@ -16,7 +16,7 @@ from designer.design.graph import to_networkx
 from designer.engine.results import Analysis, Bottleneck, WorkloadResult
 from designer.families.serving.request_log import logs_of
 from designer.findings import Finding
-from designer.notebook.extras import extra
+from designer.notebook import extra
 from designer.present.words import metric_title
 from designer.report.document import Block, Report, SideBySide, Table, plain
 from designer.report.figure import Figure

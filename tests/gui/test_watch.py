@@ -14,9 +14,8 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from designer.decisions.as_built import compare_built
-from designer.decisions.built_design import built_design
 from designer.decisions.watching import Counter
-from designer.decisions.worth_of_differences import costs
+from designer.decisions.worth_of_differences import built_design, costs
 from designer.design.document import Design, with_changes
 from designer.engine.network import build_network
 from designer.gui.dialogs.command_palette import CommandPalette

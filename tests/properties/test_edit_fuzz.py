@@ -15,8 +15,8 @@ from designer.design.diff import diff
 from designer.design.document import Block, Design
 from designer.design.history import History
 from designer.design.integrity import examine
-from designer.design.limits import group_depth
 from designer.design.query import count_kinds
+from designer.design.validation import group_depth
 from designer.errors import DocumentError
 from designer.interchange.native.journal import Journal, recover
 from designer.interchange.native.reader import loads

@@ -20,7 +20,7 @@ from designer.engine.network import Network
 from designer.engine.question import Question, ask
 from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError
-from designer.families.control.tasks import Forward
+from designer.families.control.kinds import Forward
 from designer.families.serving.tasks import Infer, Serve
 from designer.families.training.tasks import TrainStep
 from designer.workload.jobs import Job as TrainingJob

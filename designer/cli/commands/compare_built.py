@@ -12,9 +12,8 @@ from designer.cli.design import add_design, opened
 from designer.cli.output import finding_dict, print_findings, print_json, print_written
 from designer.cli.pages import add_page_options, print_page
 from designer.decisions.as_built import compare_built
-from designer.decisions.built_design import built_design
 from designer.decisions.fabric_matching import How
-from designer.decisions.worth_of_differences import costs, priced
+from designer.decisions.worth_of_differences import built_design, costs, priced
 from designer.errors import FormatError
 from designer.findings import Severity
 from designer.interchange.native.writer import save

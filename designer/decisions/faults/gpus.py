@@ -7,8 +7,19 @@ from typing import Final
 
 from designer.decisions.acceptance import Machine
 from designer.decisions.fault import Effect, Fault, FaultKind, slower
-from designer.decisions.faults._places import accelerator_links, ends_of, graphics_memory, peer_links
-from designer.decisions.faults._shares import CHECKED, CLOCKS, MEMORY, MEMORY_OF_ALL, MIG_COMPUTE, MIG_MEMORY, POWER
+from designer.decisions.faults._places import (
+    CHECKED,
+    CLOCKS,
+    MEMORY,
+    MEMORY_OF_ALL,
+    MIG_COMPUTE,
+    MIG_MEMORY,
+    POWER,
+    accelerator_links,
+    ends_of,
+    graphics_memory,
+    peer_links,
+)
 from designer.design.edits.links import ChangeLinks, RemoveLinks
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from designer.decisions.fault import BETWEEN, INSIDE, Effect, forced, misset, slower
-from designer.decisions.faults._shares import KERNEL, PAGEABLE, SMALL
+from designer.decisions.faults._places import KERNEL, PAGEABLE, SMALL
 
 FAULTS: Final = (
     slower(

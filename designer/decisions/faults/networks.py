@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import Final
 
 from designer.decisions.fault import BETWEEN, WHOLE, Effect, slower
-from designer.decisions.faults._places import ethernet, rails
-from designer.decisions.faults._shares import DRIVE, FRAMES, GONE, HALF_RATE, KERNEL, LOSSES, RINGS_SHORT, STORE
+from designer.decisions.faults._places import (
+    DRIVE,
+    FRAMES,
+    GONE,
+    HALF_RATE,
+    KERNEL,
+    LOSSES,
+    RINGS_SHORT,
+    STORE,
+    ethernet,
+    rails,
+)
 
 FAULTS: Final = (
     slower(

@@ -7,8 +7,7 @@ from typing import Final
 
 from designer.decisions.acceptance import Machine
 from designer.decisions.fault import Effect, Fault, FaultKind, misset, slower
-from designer.decisions.faults._places import devices, ends_of, far, in_block, narrow, peer_links
-from designer.decisions.faults._shares import REPLAYS
+from designer.decisions.faults._places import REPLAYS, devices, ends_of, far, in_block, narrow, peer_links
 from designer.design.address import block_at
 from designer.design.edits.links import ChangeLinks, Reconnect
 

@@ -18,8 +18,7 @@ from designer.design.copies import Chosen, Planted, Planter, as_link, choose, cu
 from designer.design.document import Annotation, Block, Design, Link, Position
 from designer.design.edit import BlockEdit, put, several
 from designer.design.ids import Numberer
-from designer.design.limits import check_size
-from designer.design.validation import explain
+from designer.design.validation import check_size, explain
 from designer.errors import DocumentError
 from designer.fields import Frozen
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from designer.design.address import block_at, with_block
 from designer.design.document import Block, Design
 from designer.design.edit import BlockEdit, ChangeFields, changed, demand, put
-from designer.design.limits import check_size
 from designer.design.references import reaches, rewrite_references, with_head
 from designer.design.selectors import parse_selector
+from designer.design.validation import check_size
 from designer.errors import DocumentError
 
 

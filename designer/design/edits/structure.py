@@ -23,11 +23,11 @@ from designer.design.copies import (
 from designer.design.document import Block, Design, Group, Link, Part, Position, Wiring, with_changes
 from designer.design.edit import BlockEdit, add, changed, demand, put, remove, several
 from designer.design.ids import Numberer, next_id
-from designer.design.limits import check_size
 from designer.design.query import links_of
 from designer.design.rates import raw_rate
 from designer.design.references import head, is_pattern, prune, rewrite_references
 from designer.design.selectors import parse_selector
+from designer.design.validation import check_size
 from designer.errors import DocumentError
 
 #: scene units between members laid out next to each other

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.design.routing.astray import Astray, End, over_boxes
+from designer.design.routing.bows import trunks
 from designer.design.routing.by_hand import corners_of, is_free, port_towards, way_through
 from designer.design.routing.grid import Grid, grid_of
 from designer.design.routing.laid import SEARCHED, by_turns, on_side, places, plain_ways, ways_of
@@ -25,7 +26,6 @@ from designer.design.routing.sides import (
     ranks,
     straight_places,
 )
-from designer.design.routing.trunks import trunks
 from designer.design.routing.uncross import Field, uncrossed
 
 Float = npt.NDArray[np.float64]

@@ -16,7 +16,7 @@ from designer.engine.results import Bottleneck
 from designer.engine.routes.selection import resolve
 from designer.engine.transfers import evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
-from designer.families.control.tasks import Access, Forward, Frames
+from designer.families.control.kinds import Access, Forward, Frames
 from designer.families.serving.batch_work import widths_of
 from designer.families.serving.batches import SOURCES, computing, place_instances
 from designer.workload.program.tasks import Move

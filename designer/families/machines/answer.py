@@ -28,6 +28,7 @@ from designer.families.machines.migration_model import MigrationModel
 from designer.families.machines.migration_plan import COLD_TIME, CURVES_LIMIT, Moved
 from designer.families.machines.migrations import Drain, framebuffers, generation_of, stun_limit
 from designer.families.machines.moves import Moves, moves_of, neighbours
+from designer.families.machines.operations import Migrate
 from designer.families.machines.planner import departures
 from designer.families.machines.tables import (
     alternatives_table,
@@ -36,7 +37,6 @@ from designer.families.machines.tables import (
     host_table,
     machine_table,
 )
-from designer.families.machines.tasks import Migrate
 from designer.families.machines.users import users_of
 from designer.findings import Finding, Severity
 from designer.sources import Estimate

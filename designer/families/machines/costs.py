@@ -23,8 +23,8 @@ from designer.families.machines.formulas.kvm_precopy import FILLED_SHARE
 from designer.families.machines.formulas.vmotion_precopy import BANDWIDTH_SPREAD, DIRTY_SPREAD
 from designer.families.machines.migration_plan import COLD_TIME, Going
 from designer.families.machines.migrations import MigrationEstimate
+from designer.families.machines.operations import Migrate
 from designer.families.machines.planner import Departures, departures
-from designer.families.machines.tasks import Migrate
 from designer.findings import Finding, Severity
 from designer.sources import Constant, Estimate, Status
 from designer.workload.program.process import Item

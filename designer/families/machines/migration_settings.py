@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from designer.errors import AnalysisError
-from designer.families.machines.operations import Conditions, Migration, Shares
-from designer.families.machines.tasks import Migrate
+from designer.families.machines.operations import Conditions, Migrate, Migration, Shares
 from designer.workload.kind import Setting, rate_or_none
 from designer.workload.program import Measure, Program, Step
 

@@ -21,9 +21,8 @@ from designer.engine.costs import Prices
 from designer.engine.results import Bottleneck
 from designer.errors import AnalysisError
 from designer.families.machines.migration_plan import Moved
-from designer.families.machines.operations import Migration
+from designer.families.machines.operations import Migrate, Migration
 from designer.families.machines.planner import Departures
-from designer.families.machines.tasks import Migrate
 from designer.families.serving.tasks import Infer
 from designer.progress import Cancel
 from designer.sources import Estimate

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from designer.families.machines.formulas.kvm_bandwidth import Sender
 from designer.families.machines.formulas.vmotion_streams import JUMBO_FROM
 from designer.units import Seconds, parse_duration
+from designer.workload.program.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +108,20 @@ class Migration:
     hosts: str | None = None
     target: str = ""
     background: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Migrate(Task):
+    """All moves of a migration workload: admitted, set up, sent pass by pass at what the network gives, resumed.
+
+    Parameters
+    ----------
+    part
+        Share of all sizes and waits that is done: next to what repeats often, a part takes that share of the time [1].
+    """
+
+    priced_by: ClassVar[str] = "designer.families.machines.costs"
+    moves_data: ClassVar[bool] = True
+    side_by_side: ClassVar[bool] = True
+    operation: Migration
+    part: float = 1.0

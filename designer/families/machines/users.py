@@ -19,8 +19,7 @@ from designer.engine.results import Column, Table
 from designer.engine.routes.selection import resolve
 from designer.families.machines.formulas.vmotion_precopy import BANDWIDTH_SPREAD
 from designer.families.machines.moves import Moves
-from designer.families.machines.operations import Migration
-from designer.families.machines.tasks import Migrate
+from designer.families.machines.operations import Migrate, Migration
 from designer.families.serving.answers import SOURCES
 from designer.families.serving.deployment import Serving
 from designer.families.serving.request_log import logs_of

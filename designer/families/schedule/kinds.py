@@ -1,12 +1,33 @@
 """Schedule: machines and workloads with hours of the day share hardware, such as desktops by day, training by night."""
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
 
-from designer.families.schedule.tasks import FollowTimetable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
 from designer.workload.kind import Setting, WorkloadKind
 from designer.workload.metrics import LESS, MORE, NEITHER, Metric
 from designer.workload.program import Measure, Program, Step
+from designer.workload.program.tasks import Task
+
+
+@dataclass(frozen=True, slots=True)
+class FollowTimetable(Task):
+    """Machines and workloads by the clock, from Monday 00:00 on.
+
+    Parameters
+    ----------
+    timetable
+        Who runs when, as ``read_timetable`` reads it.
+    store
+        Selector of what machines are suspended to; empty: they are shut down at no cost.
+    """
+
+    priced_by: ClassVar[str] = "designer.decisions.schedule_clock"
+    timetable: str
+    store: str
+
 
 _UNITS = {"hours": "1", "tokens": "1/s", "samples": "1/s", "switch": "s", "mean": "W", "peak": "W", "energy": "J"}
 

@@ -18,14 +18,24 @@ from designer.engine.account.bottlenecks import Resources, arithmetic, described
 from designer.engine.account.expression import Longest, Resource, Roofline, Sum, Term, Time, seconds
 from designer.engine.network import Network
 from designer.engine.network.capacities import band_of
-from designer.engine.results import Bottleneck, ChannelLoads, Step
+from designer.engine.question import Question
+from designer.engine.results import Bottleneck, ChannelLoads, Curve, Rows, Step, WorkloadResult
 from designer.engine.routes.selection import resolve
 from designer.engine.transfers import TransferAnswer, evaluate_transfer, refuse_lost
 from designer.errors import AnalysisError
 from designer.families.collective.times import LAUNCH
 from designer.families.serving.answers import saturated
-from designer.families.serving.batch_work import Work, batch_compute_time, has_tokens, parts_of, widths_of, work_of
-from designer.families.serving.batching import BatchRun, gaps_of, run_batches
+from designer.families.serving.batch_work import (
+    BatchRun,
+    Work,
+    batch_compute_time,
+    gaps_of,
+    has_tokens,
+    parts_of,
+    run_batches,
+    widths_of,
+    work_of,
+)
 from designer.families.serving.devices import Slice, device_of, slice_of
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas.batch_time import SPREAD
@@ -34,12 +44,14 @@ from designer.families.serving.formulas.time_slicing import time_slicing
 from designer.families.serving.inference import ONE_BY_ONE, Inference
 from designer.families.serving.network_leg import Leg, network_leg
 from designer.families.serving.readings import SHARES, quantiles
+from designer.families.serving.tasks import Infer
 from designer.families.serving.unused import unused_in_batches
 from designer.families.training.feeding import HAND_OVER_COST, Samples, feed
 from designer.families.training.preparation import named_model, samples_of
 from designer.findings import Finding, Severity
 from designer.sources import Estimate
 from designer.units import Ratio, Seconds, format_quantity
+from designer.workload.program import Program
 from designer.workload.program.tasks import Move
 
 Float = npt.NDArray[np.float64]
@@ -487,3 +499,30 @@ def account_of(placed: Placed) -> tuple[tuple[Bottleneck, ...], tuple[Bottleneck
 
     found = account(time, {})
     return *found.bottlenecks(words), Step("batch", found.value, found.parts(words))
+
+
+_POINTS_LIMIT: Final = 100
+
+
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+    """A model that answers samples in batches."""
+    task = program.first(Infer)
+    assert task is not None
+    found = answered_in_batches(network, task.asked, question.place, cancelled=question.cancelled)
+    path = found.placed.path
+    curves: Mapping[str, tuple[Curve, ...]] = {}
+    if question.curves and found.runs:
+        at = np.linspace(0.0, 1.0, _POINTS_LIMIT + 1)
+        spread = np.quantile(found.runs[0].latency, at)
+        curves = {"serving-ttft": (Curve("time to the answer", tuple(spread.tolist()), tuple(at.tolist())),)}
+    result = question.result(
+        found.metrics,
+        found.binding,
+        found.next,
+        path.answer.flows if path is not None else Rows(lambda: ()),
+        path.answer.traffic.n_flows if path is not None else 0,
+        found.findings,
+        curves,
+        steps=[found.step],
+    )
+    return result, path.loads(found.pace) if path is not None else ChannelLoads.none(network.net.n_links)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from designer.formulas.formula import Formula
 from designer.formulas.transfer import _constants as c
-from designer.formulas.transfer._situation import LinkClass, Placement, TransferProtocol
+from designer.formulas.transfer._constants import LinkClass, Placement, TransferProtocol
 from designer.sources import Constant, weakest
 from designer.units import BytesPerSecond
 

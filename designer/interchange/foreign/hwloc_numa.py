@@ -15,7 +15,7 @@ from designer.errors import ExchangeError
 from designer.interchange.foreign import hwloc
 from designer.interchange.foreign.cpus import CpuModel, cpu_model
 from designer.interchange.foreign.devices import Device
-from designer.interchange.foreign.hwloc_dump import HwlocDump
+from designer.interchange.foreign.hwloc import HwlocDump
 from designer.interchange.foreign.sockets import join_on_die, join_sockets, note_cpu
 from designer.interchange.foreign.xml import Element
 

@@ -1,4 +1,4 @@
-"""Interface types as NetBox calls them: the rate and the network are in the slug.
+"""What lists of cables say by names: rates in the interface types of NetBox, servers and switches in roles.
 
 Sources: netbox-community/netbox, dcim/choices.py InterfaceTypeChoices.
 """
@@ -9,6 +9,18 @@ import re
 from typing import Final
 
 from designer.interchange.foreign.rates import rate_of
+
+_SERVER: Final = re.compile(
+    r"server|host|compute|dgx|hgx|gpu|\bnode|ubuntu|centos|esx|hypervisor|storage|datastore|\bnas\b|filer",
+    re.IGNORECASE,
+)
+_SWITCH: Final = re.compile(r"switch|lea(?:f|ves)|spine|core|super|exit|border", re.IGNORECASE)
+
+
+def is_server(name: str) -> bool:
+    """True if a device of that name or role is a server, or storage, and no switch: ``storage-leaf1`` is a switch."""
+    return bool(_SERVER.search(name)) and not _SWITCH.search(name)
+
 
 _ETHERNET: Final = re.compile(r"(\d{1,4}(?:\.\d)?)(g?)base-")
 _FIBRE: Final = re.compile(r"(\d{1,3})gfc-")

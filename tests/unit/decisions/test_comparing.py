@@ -13,10 +13,9 @@ from designer.__main__ import main
 from designer.analysis.study import analyze
 from designer.cli.main import run
 from designer.decisions.as_built import Comparison, compare_built
-from designer.decisions.built_design import built_design
 from designer.decisions.comparing import Moved, change_text, compare, explained
 from designer.decisions.fabric_matching import How
-from designer.decisions.worth_of_differences import costs
+from designer.decisions.worth_of_differences import built_design, costs
 from designer.design.document import Design, with_changes
 from designer.design.elaborate import elaborate
 from designer.errors import ExchangeError

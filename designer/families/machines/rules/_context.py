@@ -16,9 +16,8 @@ from designer.errors import AnalysisError, DesignerError
 from designer.families.machines.formulas.vgpu_stun import VgpuStun, vgpu_stun
 from designer.families.machines.formulas.vmotion_streams import vmotion_streams
 from designer.families.machines.migrations import framebuffers, generation_of, stun_limit
-from designer.families.machines.operations import Migration
-from designer.families.machines.selection import hosts_of
-from designer.families.machines.tasks import Migrate
+from designer.families.machines.operations import Migrate, Migration
+from designer.families.machines.planner import hosts_of
 from designer.rules.context import Context
 from designer.units import EXAMPLE, BytesPerSecond, parse
 from designer.workload.kind import task_of

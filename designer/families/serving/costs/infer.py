@@ -21,9 +21,8 @@ from designer.engine.costs.pricing import CostKind, Expansion, Priced, Prices, S
 from designer.engine.network import Network
 from designer.engine.transfers import evaluate_transfer
 from designer.errors import AnalysisError
-from designer.families.serving.batch_work import widths_of
+from designer.families.serving.batch_work import gaps_of, widths_of
 from designer.families.serving.batches import SOURCES, Placed, answered_in_batches, place_instances
-from designer.families.serving.batching import gaps_of
 from designer.families.serving.engine_state import TURN
 from designer.families.serving.inference import ONE_BY_ONE, Inference
 from designer.families.serving.readings import percentiles

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
+from designer.engine import measured
 from designer.engine.account.bottlenecks import arithmetic, memory_bandwidth
 from designer.engine.account.expression import Roofline, Sum, Term
 from designer.engine.costs.pricing import Cost, CostKind, Prices
+from designer.engine.network import Network
+from designer.engine.question import Question
+from designer.engine.results import ChannelLoads, WorkloadResult
 from designer.engine.routes.selection import resolve
 from designer.families.collective.times import LAUNCH
 from designer.families.serving.devices import device_of, with_kernels
 from designer.families.serving.formulas._kernels import kernels_of
 from designer.families.serving.formulas._number_format import number_format
 from designer.families.serving.formulas.single_product import FORMULA, MEASURED, UNMEASURED, single_product
-from designer.workload.program.tasks import Product
+from designer.sources import Estimate
+from designer.workload.program import Product, Program
 
 #: the estimate that its time rests on
 ESTIMATE = "product"
@@ -69,3 +75,13 @@ def price(prices: Prices, task: Product, place: str) -> Cost:
 
 
 COST = CostKind(Product, price)
+
+
+def answer(network: Network, program: Program, question: Question) -> tuple[WorkloadResult, ChannelLoads]:
+    """A product on every accelerator at once."""
+    result, loads = measured.answer(network, program, question)
+    task, time = program.first(Product), result.metrics["product_time"]
+    assert task is not None
+    flop = 2.0 * task.rows * task.columns * task.inner
+    rate = Estimate(flop / time.value, flop / time.high, flop / time.low, "FLOP/s", time.sources, "of each accelerator")
+    return replace(result, metrics={**result.metrics, "product_rate": rate}), loads

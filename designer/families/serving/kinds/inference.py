@@ -105,7 +105,7 @@ WORKLOAD = WorkloadKind(
         "energy_per_million_requests",
     ),
     program=program,
-    answer="designer.families.serving.in_batches",
+    answer="designer.families.serving.batches",
     help="Vision, speech, ranking or embedding models behind a server that gathers samples into batches: "
     "single-stream, multi-stream, server and offline as MLPerf names them, and video streams with their frames.",
     settings=(

@@ -30,7 +30,7 @@ WORKLOAD = WorkloadKind(
         "product_rate": Metric("FLOP/s", MORE, "arithmetic of each accelerator, two for a multiplication and addition"),
     },
     program=program,
-    answer="designer.families.serving.product",
+    answer="designer.families.serving.costs.product",
     help="Time of an (m x k) by (k x n) product on each accelerator: one kernel, to compare with a measurement.",
     settings=(
         Setting("m", "Rows", "count", 8192, help="of the values that come in, and of the result"),

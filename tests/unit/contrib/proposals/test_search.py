@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from designer.analysis.study import analyze
-from designer.contrib.proposals.bounds import least_work, peak_rate
 from designer.contrib.proposals.pareto import Found, Settings, Worth
-from designer.contrib.proposals.question import Question, families
+from designer.contrib.proposals.question import Question, families, least_work, peak_rate
 from designer.contrib.proposals.reading import read_wanted
 from designer.contrib.proposals.search import Kept, propose
 from designer.design.document import Design, Part, with_changes

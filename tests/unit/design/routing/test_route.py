@@ -16,12 +16,11 @@ from designer.design.diff import diff
 from designer.design.document import Design, Link, Part
 from designer.design.edits.placement import Place
 from designer.design.geometry import Geometry, lay_out, update
-from designer.design.routing.bows import Links, untangle_bows
+from designer.design.routing.bows import Links, trunks, untangle_bows
 from designer.design.routing.grid import Grid, grid_of
 from designer.design.routing.route import Terrain, route
 from designer.design.routing.search import shortest_way
 from designer.design.routing.sides import BOTTOM, LEFT, TOP
-from designer.design.routing.trunks import trunks
 from designer.drawing.cut import cut_at
 from designer.interchange.importing import read_any
 from designer.interchange.templates import open_design

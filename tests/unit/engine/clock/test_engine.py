@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from designer.analysis import simulation
 from designer.engine.clock import engine
-from designer.engine.clock.engine import Clock
-from designer.engine.clock.filling import allocate
+from designer.engine.clock.engine import Clock, allocate
 from designer.engine.clock.run import Run
 from designer.engine.clock.work import Shape, Work
 from designer.errors import AnalysisError, Cancelled
@@ -257,7 +256,7 @@ def test_bytes_are_conserved_and_no_resource_carries_more_than_it_can(
 
 def test_many_works_take_the_vectorised_way_and_agree():
     """60 works on 7 resources at once, against the scalar filling of the same."""
-    from designer.engine.clock import filling
+    from designer.engine.clock import engine
 
     drawn = random.Random(4)
     capacity = [drawn.uniform(1, 10) for _ in range(7)]
@@ -265,7 +264,7 @@ def test_many_works_take_the_vectorised_way_and_agree():
         Work(1.0, Shape([(r, drawn.uniform(0.2, 2)) for r in drawn.sample(range(7), 3)], drawn.choice([1.0, 2.0])))
         for _ in range(60)
     ]
-    quick, plain = filling._solve(works, capacity), filling._fill(works, capacity)
+    quick, plain = engine._solve(works, capacity), engine._fill(works, capacity)
     for (a, held), (b, _) in zip(quick, plain, strict=True):
         assert a == pytest.approx(b, rel=1e-9)
         assert held

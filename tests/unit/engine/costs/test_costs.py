@@ -23,7 +23,7 @@ from designer.engine.transfers import evaluate_transfer
 from designer.errors import AnalysisError
 from designer.families.collective.costs import occupied
 from designer.families.collective.evaluation import asked_group, time_of
-from designer.families.machines.tasks import Migrate
+from designer.families.machines.operations import Migrate
 from designer.families.serving.costs.serve import _brought, _fetch, _holds
 from designer.families.serving.placement import place_deployment
 from designer.families.serving.tasks import Infer, Serve

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from designer.engine.network import build_network
+from designer.families.machines.operations import Migrate
 from designer.families.machines.planner import departures
-from designer.families.machines.tasks import Migrate
 from designer.workload.kind import task_of
 from tests.unit.families.machines.machines import ask, cluster, rows, value, with_speed
 

@@ -15,7 +15,7 @@ from designer.design.edits.links import RemoveLinks
 from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
 from designer.families.serving import batch_work
-from designer.families.serving.batching import run_batches
+from designer.families.serving.batch_work import run_batches
 from designer.families.serving.devices import kernel_table
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import number_format
