@@ -11,8 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from designer.analysis.study import run_workload
 from designer.analysis.study.survival import without
-from designer.decisions.failures import FEED, LINK
-from designer.decisions.failures_survey import survive
+from designer.decisions.failures_survey import FEED, LINK, survive
 from designer.design.address import split_path
 from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.design.edits.links import ChangeLinks, RemoveLinks

@@ -24,9 +24,8 @@ from designer.engine.routes.damage import contents_of
 from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError, DesignerError
 from designer.findings import Finding
-from designer.rules.context import Context
+from designer.rules.context import Context, Tier
 from designer.rules.runner import check
-from designer.rules.tiers import Tier
 from designer.spelling import did_you_mean
 from designer.units import format_si
 from designer.workload.kind import workload_kinds

@@ -12,7 +12,7 @@ from designer.units import parse
 
 if TYPE_CHECKING:
     from designer.analysis.simulation import Simulation
-    from designer.analysis.simulation.phases import Binding
+    from designer.analysis.simulation.meetings import Binding
     from designer.contrib.proposals.results import Proposals
     from designer.decisions.failures_survey import Survey
     from designer.decisions.serving_size import Sized

@@ -45,8 +45,7 @@ from designer.rules.pages import markdown
 from designer.rules.rule import rules
 from designer.sources import Estimate
 from designer.testing.files import CHECKS, find, open_suite
-from designer.testing.formats import as_document
-from designer.testing.suites import run_suite
+from designer.testing.formats import as_document, run_suite
 
 if TYPE_CHECKING:
     from designer.design.document import Design

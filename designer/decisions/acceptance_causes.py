@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.decisions.acceptance import Expected, Judged, Machine, Promises, Trial, same_sort, scaled, spread_of
-from designer.decisions.failures import link_text, numbers, part_text
+from designer.decisions.failures_survey import link_text, numbers, part_text
 from designer.decisions.fault import Fault, fault_kinds
 from designer.design.document import Design
 from designer.engine.network import Network

@@ -27,11 +27,10 @@ from designer.engine.results import Bottleneck
 from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError
 from designer.families.serving.answers import too_long
-from designer.families.serving.closed_form import Mean
+from designer.families.serving.closed_form import Mean, operated
 from designer.families.serving.deployment import Deployment, Limits, Serving
 from designer.families.serving.limits import Outcome
 from designer.families.serving.load import sent_to_one
-from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement, place_deployment
 from designer.findings import Finding
 from designer.progress import UNWATCHED, Watch

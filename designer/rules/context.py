@@ -5,7 +5,8 @@ Equal machines are looked at once and counted, so 16,384 GPUs cost hardly more t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -14,13 +15,219 @@ import numpy.typing as npt
 
 from designer.catalog.parttype import Capability, value_of
 from designer.design.address import Address, block_at, block_at_step, split_path, where_stored
-from designer.design.document import Block, Design, Elevation, Part
+from designer.design.document import Block, Design, Elevation, Link, Part, Wiring
 from designer.engine.network import Network, build_network
-from designer.engine.network.islands import find_islands
+from designer.engine.network.capacities import NETWORK
+from designer.engine.network.islands import find_islands, roles_of
 from designer.engine.routes.gateways import Fabric, find_fabric
 from designer.errors import DocumentError
-from designer.rules.machines import MachineClass, MachinePart
-from designer.rules.tiers import Tier, find_tiers
+
+#: roles of NICs that carry the traffic of accelerators
+COMPUTE_ROLES = ("", "compute", "backend", "back-end")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tier:
+    """The switches at one distance from the hosts in one fabric.
+
+    Parameters
+    ----------
+    level
+        1 for leaves, 2 for spines, and so on.
+    switches : part numbers
+    down, up : (n_switches,) raw rate towards the hosts and away from them [B/s]
+    compute
+        Whether traffic of accelerators runs on this fabric, and not that of storage or management alone.
+    """
+
+    fabric: int
+    level: int
+    switches: Int
+    down: npt.NDArray[np.float64]
+    up: npt.NDArray[np.float64]
+    compute: bool
+
+    @property
+    def name(self) -> str:
+        """Word for a switch of this tier."""
+        return {1: "leaf", 2: "spine"}.get(self.level, "core")
+
+
+def find_tiers(network: Network) -> tuple[Tier, ...]:
+    """The switches by fabric and distance from the hosts; storage systems do not make a switch a leaf."""
+    fabric = find_fabric(network)
+    parts = np.flatnonzero(fabric.switch >= 0)
+    if not len(parts):
+        return ()
+    net = network.net
+    links = np.flatnonzero(network.domain == NETWORK)
+    a, b, rate = fabric.switch[net.link_a[links]], fabric.switch[net.link_b[links]], network.rate[links]
+    stores = network.has(Capability.STORE)
+    level = np.zeros(len(parts), dtype=np.int64)
+    below = np.zeros(len(parts), dtype=np.float64)
+    served = ~stores[fabric.gateway]
+    np.add.at(below, fabric.to_switch[served], network.rate[fabric.out[served] >> 1])
+    # switches of storage systems are leaves as well, or what leads to them would look like a way up
+    level[np.unique(fabric.to_switch)] = 1
+    inside = (a >= 0) & (b >= 0)
+    sa, sb, inner = a[inside], b[inside], rate[inside]
+    at = 1
+    while True:
+        reached = np.concatenate([sb[level[sa] == at], sa[level[sb] == at]])
+        new = np.unique(reached[level[reached] == 0])
+        if not len(new):
+            break
+        at += 1
+        level[new] = at
+    down, up = below, np.zeros(len(parts), dtype=np.float64)
+    for here, there in ((sa, sb), (sb, sa)):
+        higher, lower = level[there] > level[here], level[there] < level[here]
+        np.add.at(up, here[higher], inner[higher])
+        np.add.at(down, here[lower], inner[lower])
+    component = np.full(len(parts), -1, dtype=np.int64)
+    component[fabric.to_switch] = fabric.fabric
+    for here, there in ((sa, sb), (sb, sa)) * at:
+        unknown = component[there] < 0
+        component[there[unknown]] = component[here[unknown]]
+    roles = np.array([role in COMPUTE_ROLES for role in roles_of(network)], dtype=bool)
+    computing = set(fabric.fabric[roles[net.part_def[fabric.gateway]] & served].tolist())
+    found: list[Tier] = []
+    for number in np.unique(component[component >= 0]).tolist():
+        for depth in range(1, at + 1):
+            chosen = np.flatnonzero((component == number) & (level == depth))
+            if len(chosen):
+                members = (parts[chosen], down[chosen], up[chosen])
+                found.append(Tier(number, depth, *members, number in computing))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class MachinePart:
+    """One part of a machine: its number, its path and its definition."""
+
+    number: int
+    path: str
+    part: Part
+    role: str
+
+    @property
+    def kind(self) -> str:
+        """Name of its kind."""
+        return self.part.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """A link as seen from one of its ends."""
+
+    number: int
+    path: str
+    link: Link | Wiring
+    to: MachinePart
+    rate: float
+    domain: int
+
+
+class MachineClass:
+    """One class of equal machines, through the first of them.
+
+    Parameters
+    ----------
+    island
+        Number of the first.
+    times
+        How many there are.
+    """
+
+    def __init__(self, network: Network, island: int, times: int) -> None:
+        self.network, self.island, self.times = network, island, times
+        members = find_islands(network).members(island).tolist()
+        net = network.net
+        self.items: tuple[MachinePart, ...] = tuple(
+            MachinePart(n, net.path(n), net.part(n), roles_of(network)[int(net.part_def[n])]) for n in members
+        )
+        self._by_number = {item.number: item for item in self.items}
+        # what all rules ask again and again of the same few parts
+        self._having: dict[Capability, list[MachinePart]] = {}
+        self._chains: dict[int, list[MachinePart]] = {}
+
+    def of(self, *kinds: str) -> list[MachinePart]:
+        """The parts of some kinds."""
+        return [item for item in self.items if item.kind in kinds]
+
+    def having(self, capability: Capability) -> list[MachinePart]:
+        """The parts with a capability."""
+        found = self._having.get(capability)
+        if found is None:
+            kind = self.network.kind
+            found = [item for item in self.items if capability in kind(item.number).capabilities]
+            self._having[capability] = found
+        return list(found)
+
+    @cached_property
+    def joints(self) -> Mapping[int, tuple[Joint, ...]]:
+        """The inner links at each part."""
+        islands, net = find_islands(self.network), self.network.net
+        numbers = islands.links[int(islands.link_start[self.island]) : int(islands.link_start[self.island + 1])]
+        found: dict[int, list[Joint]] = {item.number: [] for item in self.items}
+        rates, domains = self.network.rate[numbers].tolist(), self.network.domain[numbers].tolist()
+        sides = net.link_a[numbers].tolist(), net.link_b[numbers].tolist()
+        definitions, paths = net.link_def[numbers].tolist(), net.link_paths(numbers)
+        rows = zip(numbers.tolist(), *sides, definitions, paths, rates, domains, strict=True)
+        for number, a, b, definition, path, rate, domain in rows:
+            link = net.link_defs[definition]
+            for here, there in ((a, b), (b, a)):
+                found[here].append(Joint(number, path, link, self._by_number[there], rate, domain))
+        return {number: tuple(joints) for number, joints in found.items()}
+
+    def slots(self, item: MachinePart) -> list[Joint]:
+        """The PCIe links at a part."""
+        return [joint for joint in self.joints[item.number] if joint.link.kind == "pcie"]
+
+    def _ancestors(self, item: MachinePart) -> list[MachinePart]:
+        """The part and what is above it in the PCIe tree, nearest first, the socket last."""
+        found = self._chains.get(item.number)
+        if found is None:
+            found = self._chains[item.number] = self._climb(item)
+        return found
+
+    def _climb(self, item: MachinePart) -> list[MachinePart]:
+        roots = {r.number for r in self.having(Capability.ROOT)}
+        back: dict[int, MachinePart | None] = {item.number: None}
+        todo = [item]
+        while todo:
+            at = todo.pop(0)
+            if at.number in roots:
+                chain: list[MachinePart] = []
+                here: MachinePart | None = at
+                while here is not None:
+                    chain.append(here)
+                    here = back[here.number]
+                return chain[::-1]
+            for joint in self.joints[at.number]:
+                climbs = joint.link.kind in ("pcie", "c2c") and joint.to.kind in ("pcie_switch", "cpu", "numa")
+                if climbs and joint.to.number not in back:
+                    back[joint.to.number] = at
+                    todo.append(joint.to)
+        return [item]
+
+    def above(self, item: MachinePart) -> list[MachinePart]:
+        """PCIe switches and the socket above a part, nearest first."""
+        return self._ancestors(item)[1:]
+
+    def socket(self, item: MachinePart) -> MachinePart | None:
+        """The socket or NUMA domain whose PCIe tree a part hangs in."""
+        above = self.above(item)
+        return above[-1] if above and above[-1].kind in ("cpu", "numa") else None
+
+    def processor(self, item: MachinePart) -> MachinePart | None:
+        """The CPU a part belongs to: its socket, or the CPU that the NUMA domain is a part of."""
+        at = self.socket(item)
+        if at is None or at.kind != "numa":
+            return at
+        near = [joint.to for joint in self.joints[at.number] if joint.to.kind == "cpu"]
+        return near[0] if near else at
+
 
 Int = npt.NDArray[np.int64]
 AnyContext = TypeVar("AnyContext", bound="Context")

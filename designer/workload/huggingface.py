@@ -12,7 +12,7 @@ from typing import Final, NoReturn, cast
 
 from designer.errors import CatalogError, ExchangeError
 from designer.plain_text import deeper_than
-from designer.workload.layer_kinds import LayerKinds, layer_kinds, searched_layers, selection
+from designer.workload.layer_kinds import LayerKinds, layer_kinds, network_of_layers, searched_layers, selection
 from designer.workload.model_families import (
     CLASSIC,
     ENCODERS,
@@ -24,7 +24,6 @@ from designer.workload.model_families import (
     WITHOUT_GATE,
     missing_mechanism,
 )
-from designer.workload.network_layers import network_of_layers
 from designer.workload.published_formats import UNSAID, PublishedFormat, published_format
 from designer.workload.shape import LARGEST, ModelShape, TransformerShape
 from designer.workload.text_files import read_file

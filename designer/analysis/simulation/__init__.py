@@ -19,14 +19,15 @@ from designer.analysis.simulation.jobs import (
 from designer.analysis.simulation.meetings import (
     MEETING_LIMIT,
     WORTH_TOLERANCE,
+    Binding,
     Meeting,
     Shift,
     meetings_of,
     met,
+    phases_of,
     proposed,
     shifts_of,
 )
-from designer.analysis.simulation.phases import Binding, phases_of
 from designer.analysis.simulation.rerouting import Failure, changes_of_links, changes_of_parts, rerouted, still_down
 from designer.design.document import Design
 from designer.displayed import Displayed

@@ -20,7 +20,7 @@ from designer.engine.clock.jobs import Job
 from designer.engine.clock.measures import answer
 from designer.engine.clock.player import play
 from designer.engine.clock.run import Run
-from designer.engine.clock.steady import SAME
+from designer.engine.clock.settled import SAME
 from designer.engine.costs import Prices
 from designer.engine.network import Network
 from designer.engine.question import Question, ask

@@ -7,7 +7,7 @@ import argparse
 from designer import atomic
 from designer.cli.command import Command
 from designer.errors import FormatError
-from designer.testing import revisions
+from designer.testing import page
 
 #: arguments that git gives a driver: name, and file, hash and mode of both sides; two more for renamed files
 _GIVEN = (7, 9)
@@ -30,11 +30,11 @@ def run(options: argparse.Namespace) -> int:
         remedy = "give --since main, --install, or let git call it"
         raise FormatError("one thing at a time", place="git-diff", remedy=remedy)
     if options.install:
-        attributes, command = revisions.install(Path.cwd())
+        attributes, command = page.install(Path.cwd())
         print(f"{attributes}: designs are shown by `{command}`")
         return 0
     if options.since is not None:
-        text = revisions.changed_since(options.since, Path.cwd())
+        text = page.changed_since(options.since, Path.cwd())
     else:
         if len(options.given) not in _GIVEN:
             raise FormatError(
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
                 place="git-diff",
                 remedy="let git call it: designer git-diff --install",
             )
-        text = revisions.difference(options.given[0], options.given[1], options.given[4])
+        text = page.difference(options.given[0], options.given[1], options.given[4])
     if options.output:
         atomic.write(options.output, text.encode())
     else:

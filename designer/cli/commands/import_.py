@@ -10,8 +10,7 @@ from designer.cli.pages import add_page_options, print_page
 from designer.design.query import summarize
 from designer.errors import ExchangeError
 from designer.findings import Severity
-from designer.interchange.identifiers import strip_identifiers
-from designer.interchange.importing import MAX_BYTES
+from designer.interchange.importing import MAX_BYTES, strip_identifiers
 from designer.interchange.native.writer import save
 from designer.pages.imported import page_of_import
 

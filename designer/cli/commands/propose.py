@@ -10,11 +10,10 @@ from designer.cli.command import Command
 from designer.cli.decision_documents import proposals_document
 from designer.cli.output import page_width, paragraph, print_json, print_problem, print_written, progress_bar, table
 from designer.cli.pages import add_page_options, print_page
-from designer.contrib.proposals.page import page_of_proposals
+from designer.contrib.proposals.page import page_of_proposals, reasons, shown
 from designer.contrib.proposals.question import Question
 from designer.contrib.proposals.reading import read_wanted
 from designer.contrib.proposals.search import propose
-from designer.contrib.proposals.wording import reasons, shown
 from designer.errors import FormatError, WriteError
 from designer.interchange.native.writer import save
 from designer.interchange.templates import open_design

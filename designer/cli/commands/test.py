@@ -11,11 +11,10 @@ from designer.cli.design import add_overrides
 from designer.cli.output import paragraph, print_json, print_problem, print_written
 from designer.errors import DesignerError, FormatError
 from designer.testing.files import CHECKS, find, new_suite, open_suite
-from designer.testing.formats import as_document, github, junit
-from designer.testing.suites import counts, run_suite, unread
+from designer.testing.formats import as_document, counts, github, junit, run_suite, unread
 
 if TYPE_CHECKING:
-    from designer.testing.suites import Tested
+    from designer.testing.formats import Tested
 
 _MORE = (
     "PATH is a *.checks.toml file, a design with assertions, a template id, or a folder that holds such files.\n"

@@ -14,10 +14,10 @@ from typing import Any, Final, cast
 
 from designer.analysis.study import run_workload
 from designer.contrib.proposals.goal import Wanted
+from designer.contrib.proposals.page import impossible
 from designer.contrib.proposals.pareto import SPACE_LIMIT, Search, Settings, Worth
 from designer.contrib.proposals.question import Question
 from designer.contrib.proposals.results import Proposal, Proposals
-from designer.contrib.proposals.wording import impossible
 from designer.decisions.answers import program_version
 from designer.design.document import Design
 from designer.engine.network import build_network

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from designer.design.address import Ref
+from designer.design.arrange.fabric import Forest, Tree, grow
 from designer.design.arrange.joints import Joint
 from designer.design.arrange.roles import Item, Places, Role, role_of
 from designer.design.arrange.sizes import GAP, GRID, HEADER, PADDING, ROW_GAP, bow_swing, grid_down, grid_up
-from designer.design.arrange.trees import Forest, Tree, grow
 from designer.design.selectors import natural_key
 
 #: leaves below a part without accelerators are in rows of at least this many

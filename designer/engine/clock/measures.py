@@ -17,8 +17,7 @@ from designer.engine.clock.jobs import NO_CHANGES, Changes, Job, goes_on
 from designer.engine.clock.player import play
 from designer.engine.clock.records import Readings, TaskRun
 from designer.engine.clock.run import Run
-from designer.engine.clock.settled import settled
-from designer.engine.clock.steady import PATTERN_LIMIT, PERIODS_LIMIT, period_of, settle
+from designer.engine.clock.settled import PATTERN_LIMIT, PERIODS_LIMIT, period_of, settle, settled
 from designer.engine.clock.why import changes_at, explain
 from designer.engine.costs import Cost, Expansion, Prices
 from designer.engine.costs.pricing import Settling

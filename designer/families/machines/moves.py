@@ -16,7 +16,7 @@ from designer.engine.clock.measures import answer, costs_of, main_metric, period
 from designer.engine.clock.player import play
 from designer.engine.clock.records import TaskRun
 from designer.engine.clock.run import Run
-from designer.engine.clock.steady import settle
+from designer.engine.clock.settled import settle
 from designer.engine.costs import Prices
 from designer.engine.results import Bottleneck
 from designer.errors import AnalysisError

@@ -31,12 +31,11 @@ from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas.layers import prefill_area
 from designer.families.serving.frontier import Frontier, frontier
 from designer.families.serving.limits import largest_load
-from designer.families.serving.load import Sent, sent_to_one
+from designer.families.serving.load import Sent, route, sent_to_one
 from designer.families.serving.metrics import metrics, money
 from designer.families.serving.network_leg import Leg, network_leg
 from designer.families.serving.placement import Placement
 from designer.families.serving.request_log import RequestLog
-from designer.families.serving.routing import route
 from designer.families.serving.sharing import sharing
 from designer.families.serving.split import serve_split
 from designer.families.serving.starting import engine_start, start_engines, update_engines

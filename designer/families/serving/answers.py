@@ -12,12 +12,11 @@ import numpy as np
 
 from designer.engine.transfers import TransferAnswer
 from designer.errors import AnalysisError
-from designer.families.serving.closed_form import filled
+from designer.families.serving.closed_form import filled, operated
 from designer.families.serving.deployment import Load, Serving
 from designer.families.serving.engine_state import Requests, Steps
 from designer.families.serving.formulas.layers import prefill_area
 from designer.families.serving.load import Sent, offered
-from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement
 from designer.families.serving.records import ServingRun
 from designer.families.serving.request_log import RequestLog

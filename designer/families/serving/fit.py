@@ -11,7 +11,7 @@ import numpy.typing as npt
 from designer.engine.network import Network
 from designer.errors import AnalysisError
 from designer.families.serving.deployment import Deployment
-from designer.families.serving.drafter import Beside
+from designer.families.serving.drafting import Beside
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import FORMATS, NumberFormat
 from designer.families.serving.formulas._release import Scheduling

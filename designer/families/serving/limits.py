@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.families.serving.answers import most_of, settled
-from designer.families.serving.closed_form import filled
+from designer.families.serving.closed_form import filled, operated
 from designer.families.serving.deployment import Limits, Serving
 from designer.families.serving.load import sent_to_one
-from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement
 from designer.families.serving.readings import read, within
 from designer.families.serving.records import ServingRun

@@ -20,9 +20,8 @@ from designer.families.collective.communicator import Communicator, make_concurr
 from designer.families.collective.evaluation import role_findings
 from designer.families.serving.deployment import Deployment
 from designer.families.serving.devices import Slice, device_of, in_machine, slice_of, with_kernels
-from designer.families.serving.drafter import Beside, curve_of, draft_steps, drafter_of
-from designer.families.serving.drafter import stated as drafter_stated
-from designer.families.serving.drafting import Drafted
+from designer.families.serving.drafting import Beside, Drafted, curve_of, draft_steps, drafter_of
+from designer.families.serving.drafting import stated as drafter_stated
 from designer.families.serving.engines import Chosen, calibrated, release, scheduling_on
 from designer.families.serving.fit import Fit
 from designer.families.serving.formulas._device import Device

@@ -17,10 +17,9 @@ import numpy as np
 from designer.engine.network import Network
 from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError
-from designer.families.serving.closed_form import Mean, closed_form, decoding, first_token, keeps, reading
+from designer.families.serving.closed_form import Mean, closed_form, decoding, first_token, keeps, operated, reading
 from designer.families.serving.deployment import Deployment, Serving
 from designer.families.serving.limits import outcome_of
-from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement, place_deployment
 from designer.families.training.preparation import named_model
 from designer.findings import Finding, Severity

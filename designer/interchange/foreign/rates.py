@@ -1,4 +1,4 @@
-"""Rates as other programs spell them: ``400Gbps`` is bits, ``125MBps`` is bytes, ``1e9Bps`` has an exponent."""
+"""Rates, interface types and roles as other programs spell them: ``400Gbps`` is bits, ``125MBps`` is bytes, ``1e9Bps`` has an exponent."""
 
 from __future__ import annotations
 
@@ -93,3 +93,33 @@ def flops(text: str) -> float | None:
     found = _FLOPS.match(text)
     value = number(found[1]) if found else None
     return None if found is None or value is None else value * _PREFIX[found[2]]
+
+
+_SERVER: Final = re.compile(
+    r"server|host|compute|dgx|hgx|gpu|\bnode|ubuntu|centos|esx|hypervisor|storage|datastore|\bnas\b|filer",
+    re.IGNORECASE,
+)
+_SWITCH: Final = re.compile(r"switch|lea(?:f|ves)|spine|core|super|exit|border", re.IGNORECASE)
+
+
+def is_server(name: str) -> bool:
+    """True if a device of that name or role is a server, or storage, and no switch: ``storage-leaf1`` is a switch."""
+    return bool(_SERVER.search(name)) and not _SWITCH.search(name)
+
+
+_ETHERNET: Final = re.compile(r"(\d{1,4}(?:\.\d)?)(g?)base-")
+_FIBRE: Final = re.compile(r"(\d{1,3})gfc-")
+#: interfaces that are no socket for a cable
+VIRTUAL: Final = frozenset({"virtual", "lag", "bridge"})
+
+
+def interface(slug: str) -> tuple[str, float | None]:
+    """The kind of link an interface of that type takes, and its rate per direction [B/s] where the slug says it."""
+    slug = slug.strip().lower()
+    if slug.startswith("infiniband-"):
+        return "infiniband", rate_of("4x", slug.removeprefix("infiniband-"))
+    found = _ETHERNET.match(slug)
+    if found is not None:
+        return "ethernet", float(found[1]) * (1e9 if found[2] else 1e6) / 8
+    fibre = _FIBRE.match(slug)
+    return ("fabric", float(fibre[1]) * 1e9 / 8) if fibre is not None else ("ethernet", None)

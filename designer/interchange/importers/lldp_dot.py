@@ -14,8 +14,7 @@ from typing import Final
 from designer.errors import ExchangeError
 from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.interfaces import is_server
-from designer.interchange.foreign.rates import rate
+from designer.interchange.foreign.rates import is_server, rate
 from designer.plain_text import counted
 
 _TOKEN: Final = re.compile(

@@ -17,8 +17,8 @@ from typing import Any, Final
 from designer.errors import ExchangeError
 from designer.interchange.foreign.fabric import FabricDrawing
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.interfaces import interface, is_server
 from designer.interchange.foreign.json_text import objects, parse_json, string
+from designer.interchange.foreign.rates import interface, is_server
 from designer.plain_text import counted
 from designer.workload.text_files import csv_errors
 

@@ -18,9 +18,8 @@ from designer.fields import Quantity
 from designer.interchange.foreign.devices import Device
 from designer.interchange.foreign.finishing import finish
 from designer.interchange.foreign.importer import Imported, Importer
-from designer.interchange.foreign.interfaces import VIRTUAL, interface
 from designer.interchange.foreign.machine import MachineDrawing, type_for
-from designer.interchange.foreign.rates import number
+from designer.interchange.foreign.rates import VIRTUAL, interface, number
 from designer.interchange.foreign.yaml_text import items, mapping, parse_yaml, text_of
 from designer.plain_text import counted
 from designer.sources import Status

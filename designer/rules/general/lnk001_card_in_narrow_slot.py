@@ -20,8 +20,7 @@ from collections.abc import Iterator
 from designer.design.edits.links import ChangeLinks
 from designer.findings import Finding, Severity
 from designer.formulas.transfer.pcie_rate import pcie_rate
-from designer.rules.context import Context
-from designer.rules.machines import Joint, MachineClass, MachinePart
+from designer.rules.context import Context, Joint, MachineClass, MachinePart
 from designer.rules.rule import Fix, Offence, Rule
 from designer.units import format_quantity
 

@@ -20,8 +20,7 @@ from collections.abc import Iterator
 
 from designer.catalog.parttype import Capability
 from designer.findings import Severity
-from designer.rules.context import Context
-from designer.rules.machines import MachineClass
+from designer.rules.context import Context, MachineClass
 from designer.rules.rule import Offence, Rule
 from designer.sources import Constant, Status
 from designer.units import format_quantity

@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from designer.findings import Severity
-from designer.rules.context import Context
-from designer.rules.machines import MachinePart
+from designer.rules.context import Context, MachinePart
 from designer.rules.rule import Offence, Rule
 
 #: what firmware and kernel keep for themselves makes equal sockets differ by less than this in dumps of machines

@@ -20,10 +20,8 @@ from collections.abc import Iterator
 
 from designer.engine.network.islands import find_islands
 from designer.findings import Severity
-from designer.rules.context import Context
-from designer.rules.machines import MachineClass
+from designer.rules.context import COMPUTE_ROLES, Context, MachineClass
 from designer.rules.rule import Offence, Profile, Rule
-from designer.rules.tiers import COMPUTE_ROLES
 
 #: fewer compute NICs make no rails
 _FEWEST = 4

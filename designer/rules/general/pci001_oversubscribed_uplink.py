@@ -22,8 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from designer.findings import Severity
-from designer.rules.context import Context
-from designer.rules.machines import MachineClass
+from designer.rules.context import Context, MachineClass
 from designer.rules.rule import Offence, Rule
 from designer.sources import Constant, Status
 

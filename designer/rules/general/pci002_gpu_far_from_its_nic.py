@@ -17,9 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from designer.findings import Severity
-from designer.rules.context import Context
+from designer.rules.context import COMPUTE_ROLES, Context
 from designer.rules.rule import Offence, Rule
-from designer.rules.tiers import COMPUTE_ROLES
 
 
 def check(context: Context) -> Iterator[Offence]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from designer.decisions.failures import failures
-from designer.decisions.failures_survey import Survey, survive
+from designer.decisions.failures_survey import Survey, failures, survive
 from designer.design.document import Design, Link, Part, Policy, WorkloadSpec, replaced, with_changes
 from designer.engine.network import build_network
 from designer.errors import AnalysisError

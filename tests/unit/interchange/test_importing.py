@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from designer.errors import ExchangeError
-from designer.interchange.identifiers import strip_identifiers
-from designer.interchange.importing import MAX_BYTES, decode, importers, read_any, read_bytes
+from designer.interchange.importing import MAX_BYTES, decode, importers, read_any, read_bytes, strip_identifiers
 from designer.interchange.native.writer import dumps
 
 # The door for foreign files.

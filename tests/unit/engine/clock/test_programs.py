@@ -15,7 +15,7 @@ from designer.analysis.simulation.rerouting import Failure
 from designer.engine.clock.jobs import Change, Changes, job_of
 from designer.engine.clock.measures import answer
 from designer.engine.clock.player import play
-from designer.engine.clock.steady import period_of, settle
+from designer.engine.clock.settled import period_of, settle
 from designer.engine.costs import Prices
 from designer.engine.network import build_network
 from designer.errors import AnalysisError

@@ -12,7 +12,7 @@ import designer
 from designer.analysis import simulation
 from designer.analysis.simulation import simulate
 from designer.analysis.simulation.jobs import job_of_workload, parts_in_turns
-from designer.analysis.simulation.phases import phases_of
+from designer.analysis.simulation.meetings import phases_of
 from designer.design.document import WorkloadSpec, replaced, with_changes
 from designer.engine.clock.engine import Clock
 from designer.engine.clock.jobs import Job, job_of

@@ -14,11 +14,11 @@ from designer.engine.network import build_network
 from designer.engine.results import WorkloadResult
 from designer.families.serving.alone import alone
 from designer.families.serving.answers import serve
+from designer.families.serving.closed_form import operated
 from designer.families.serving.deployment import Serving
 from designer.families.serving.drafting import Drafted, gain, pays_until
 from designer.families.serving.formulas.speculation import chained
 from designer.families.serving.inference import Inference
-from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement, place_deployment
 from designer.families.serving.unused import unused, unused_in_batches
 from designer.findings import Finding, Severity

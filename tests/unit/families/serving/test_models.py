@@ -12,7 +12,7 @@ import designer
 from designer.design.document import WorkloadSpec
 from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
-from designer.families.serving.drafter import Drafter, drafter
+from designer.families.serving.drafting import Drafter, drafter
 from designer.families.serving.formulas._number_format import number_format
 from designer.families.serving.images import REACHED, tower_size
 from designer.findings import Severity

@@ -14,8 +14,7 @@ from designer.families.serving.alone import Fleet, of_replica, routed
 from designer.families.serving.deployment import Load
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas._release import Scheduling
-from designer.families.serving.load import agents_of, sent_to
-from designer.families.serving.routing import ROUTINGS, route
+from designer.families.serving.load import ROUTINGS, agents_of, route, sent_to
 from designer.families.serving.scheduler import run_requests
 from designer.families.serving.traces import parse_trace
 from tests.asked import serving_asked

@@ -17,14 +17,13 @@ from designer.engine.network import Network, build_network
 from designer.engine.results import WorkloadResult
 from designer.families.serving import answers
 from designer.families.serving.alone import answered
-from designer.families.serving.closed_form import Mean, closed_form, keeps
+from designer.families.serving.closed_form import Mean, closed_form, keeps, operated
 from designer.families.serving.deployment import Serving
 from designer.families.serving.devices import with_kernels
 from designer.families.serving.engines import release
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.frontier import Frontier
 from designer.families.serving.limits import largest_load
-from designer.families.serving.operating import operated
 from designer.families.serving.placement import Placement, place_deployment
 from designer.families.serving.spreads import first_spread, held_back, release_spread
 from designer.families.serving.widths import every_width, placed, rank
