@@ -1,4 +1,7 @@
-"""Rates, interface types and roles as other programs spell them: ``400Gbps`` is bits, ``125MBps`` is bytes, ``1e9Bps`` has an exponent."""
+"""Rates, interface types and roles as other programs spell them.
+
+``400Gbps`` is bits, ``125MBps`` is bytes, ``1e9Bps`` has an exponent.
+"""
 
 from __future__ import annotations
 
