@@ -399,6 +399,7 @@ def test_every_field_of_a_kind_is_used_by_some_part() -> None:
         ("storage", "drive_read_bandwidth"),
         ("storage", "drive_write_bandwidth"),
         ("storage", "redundancy"),
+        ("drive", "redundancy"),
         ("storage", "file_servers"),
         ("storage", "client_cores"),
         ("storage", "client_release"),

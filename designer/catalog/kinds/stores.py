@@ -93,6 +93,11 @@ KINDS: Final = (
         ),
         fields=(
             *_RATES,
+            Field(
+                "redundancy", "Redundancy", "text", help="of an array in the host, as md or LVM write it: 6+2, 2 copies"
+            ),
+            Field("write_cache", "Write cache", "size", help="written at the sequential rate, as in cells of one bit"),
+            Field("steady_write_bandwidth", "Write past the cache", "rate", help="of a drive whose cache is full"),
             Field("access_latency", "Access latency", "duration"),
             Field("pcie_generation", "PCIe generation", "count"),
             Field("pcie_lanes", "PCIe lanes", "count"),

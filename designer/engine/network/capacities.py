@@ -12,7 +12,9 @@ import numpy.typing as npt
 from designer.catalog.parttype import Capability, Domain, Duplex, PartKind, link_kinds, value_of
 from designer.design.document import Design, Link, Part, Wiring, with_changes
 from designer.design.rates import raw_rate
+from designer.errors import AnalysisError
 from designer.fields import Quantity, amount
+from designer.formulas.storage.storage_servers import redundancy_of
 from designer.sources import Constant, Status
 
 Float = npt.NDArray[np.float64]
@@ -205,6 +207,21 @@ WRITE_SHARE: Final = Constant(
 WRITE_BAND: Final = (WRITE_SHARE.low / WRITE_SHARE.value, WRITE_SHARE.high / WRITE_SHARE.value)
 
 
+def bytes_written(design: Design, part: Part, kind: PartKind) -> float:
+    """Bytes that drives in a host write for each byte of data [1]; what a storage system is given is of its data.
+
+    Raises
+    ------
+    AnalysisError
+        If their redundancy cannot be read.
+    """
+    redundancy = design.quantity(part, "redundancy") if kind.field("servers") is None else None
+    try:
+        return redundancy_of(str(redundancy.value)).written if redundancy is not None else 1.0
+    except AnalysisError as error:
+        raise AnalysisError(error.text, place=part.id, remedy=error.remedy) from None
+
+
 def resource_inside(design: Design, part: Part, kind: PartKind) -> PartResource | None:
     """The capacity inside a part that traffic takes of: media, memory; None where there is none."""
 
@@ -219,7 +236,8 @@ def resource_inside(design: Design, part: Part, kind: PartKind) -> PartResource 
             bands = [rated_band(design.quantity(part, f"{way}_bandwidth"), "rate") for way in ("read", "write")]
             if not write:
                 write, bands[1] = capacity * WRITE_SHARE.value, WRITE_BAND
-            return PartResource(capacity, 1.0, capacity / write, "media", bands[0], bands[1])
+            cost = capacity / write * bytes_written(design, part, kind)
+            return PartResource(capacity, 1.0, cost, "media", bands[0], bands[1])
     if Capability.ACCELERATE in kind.capabilities:
         bandwidth = value("memory_bandwidth")
         if bandwidth:

@@ -14,7 +14,7 @@ from designer.catalog.parttype import Capability
 from designer.design.document import Design, Part
 from designer.engine.account.bottlenecks import Limit
 from designer.engine.network import NETWORKS_LIMIT, Network
-from designer.engine.network.capacities import WRITE_BAND, WRITE_SHARE, band_of
+from designer.engine.network.capacities import WRITE_BAND, WRITE_SHARE, band_of, bytes_written
 from designer.engine.network.frame import STRUCTURES_LIMIT, Frame, frame_arrays
 from designer.engine.network.partition import by_value
 from designer.engine.routes.legs import Legs
@@ -29,7 +29,7 @@ from designer.formulas.storage.client_rate import (
     stream_rate,
 )
 from designer.formulas.storage.read_rate import FILE_SHARE
-from designer.formulas.storage.requests import operations_rate, request_rate
+from designer.formulas.storage.requests import cached_write_rate, operations_rate, request_rate
 from designer.formulas.storage.storage_capacity import Client
 from designer.formulas.transfer import LATENCY, TransferProtocol
 from designer.memo import memo
@@ -50,7 +50,7 @@ _LATENCY: Final = (
 
 
 def request_limits(network: Network, legs: Legs, operation: Move) -> FlowLimits:
-    """What streams let through, and requests of a given size: those in flight, and operations of every system."""
+    """What streams and caches of drives let through, and requests of a given size: in flight, and as operations."""
     stores = network.has(Capability.STORE)
     found: list[FlowLimits] = []
     for way, (systems, _) in enumerate(((legs.source, legs.target), (legs.target, legs.source))):
@@ -58,6 +58,8 @@ def request_limits(network: Network, legs: Legs, operation: Move) -> FlowLimits:
         if len(rows):
             mine = Legs(legs.flow[rows], legs.source[rows], legs.target[rows], legs.share[rows])
             found.append(_of_flows(network, mine, systems[rows], lambda d: _limit_of_streams(network, d, operation)))
+            if way:
+                found.append(_past_caches(network, mine, systems[rows], operation.size))
             if operation.request > 0:
                 each = partial(_limit_in_flight, network, operation=operation, way=way)
                 found.append(_of_flows(network, mine, systems[rows], each))
@@ -107,6 +109,36 @@ def _limit_in_flight(network: Network, definition: int, operation: Move, way: in
     )
     label = f"{in_flight:,} request{'s' * (in_flight != 1)} of {format_quantity(size, 'size')} in flight"
     return Limit("requests", label, value, band=(min(1.0, low / value), max(1.0, high / value)))
+
+
+def _past_caches(network: Network, legs: Legs, drives: Int, size: float) -> FlowLimits:
+    """What drives take that are slower when their cache is full, by the bytes each gets; streams are without end."""
+    limits: list[Limit] = []
+    flows: list[Int] = []
+    usages: list[Float] = []
+    for drive in np.unique(drives).tolist():
+        definition = int(network.net.part_def[drive])
+        facts, part = network.part_resources[definition], network.net.part_defs[definition]
+        steady, cache = (band_of(network.design, part, name) for name in ("steady_write_bandwidth", "write_cache"))
+        if cache is not None and steady is None:
+            raise AnalysisError("a write cache alone", place=part.id, remedy="give steady_write_bandwidth")
+        if facts is None or steady is None:
+            continue
+        rows = np.flatnonzero(drives == drive)
+        # bytes and rates of the drive, parity and copies among them
+        written = bytes_written(network.design, part, network.kinds[definition])
+        amount = Bytes(size * float(legs.share[rows].sum()) * written)
+        burst = BytesPerSecond(facts.capacity / facts.write * written)
+        ends = zip(cache or (0.0,) * len(steady), steady, strict=True)
+        value, low, high = (cached_write_rate(amount, Bytes(c), burst, BytesPerSecond(s)) for c, s in ends)
+        if value < burst:
+            label = f"{network.net.part(drive).label} past its cache"
+            limits.append(
+                Limit(f"cache:{network.net.path(drive)}", label, value / written, band=(low / value, high / value))
+            )
+            flows.append(legs.flow[rows])
+            usages.append(legs.share[rows])
+    return FlowLimits.each(limits, flows, usages)
 
 
 def _operations(network: Network, legs: Legs, systems: Int, operation: Move, way: int) -> FlowLimits:

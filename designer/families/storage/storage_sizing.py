@@ -14,7 +14,7 @@ from designer.catalog.parttype import Capability
 from designer.engine.accelerators import number
 from designer.engine.flows import solve
 from designer.engine.network import Network
-from designer.engine.network.capacities import NETWORK
+from designer.engine.network.capacities import NETWORK, band_of
 from designer.engine.question import Question
 from designer.engine.results import Bottleneck, ChannelLoads, WorkloadResult
 from designer.engine.routes import route
@@ -24,6 +24,7 @@ from designer.engine.transfers import TransferAnswer, evaluate_transfer
 from designer.errors import AnalysisError
 from designer.formulas.storage.client_rate import client_of, socket_rates
 from designer.formulas.storage.storage_capacity import (
+    PER_SOCKET,
     Client,
     FeedWorkload,
     Hosts,
@@ -96,7 +97,7 @@ def answer(network: Network, settings: Mapping[str, Any], question: Question) ->
     client = _client(network, settings["client"], source, local)
     nominal = _nominal(network, source, readers, islands, local, place)
     processors, threads = _processors(network, int(islands[0]))
-    socket = _socket(network, client, source)
+    socket = _socket(network, client, source, max(1, processors))
     hosts = Hosts(len(islands), BytesPerSecond(nominal), client, max(1, processors), threads, socket)
     media = sum(number(network, int(s), "read_bandwidth") or math.inf for s in source.tolist())
     nominal_servers = BytesPerSecond(media) if not local and math.isfinite(media) else None
@@ -212,10 +213,16 @@ def _client(network: Network, asked: str, source: Int, local: bool) -> Client:
     return Client.LOCAL if local else client_of(_said(network, source, "protocol"))
 
 
-def _socket(network: Network, client: Client, source: Int) -> Constant | None:
-    """What a socket reads through the release of the client; None where none is given, or the client is another."""
+def _socket(network: Network, client: Client, source: Int, sockets: int) -> Constant | None:
+    """What a socket reads through a client in the kernel: of the rate of a client that is given, or by its release."""
+    if client not in PER_SOCKET:
+        return None
+    given = band_of(network.design, network.net.part(int(source[0])), "client_read_bandwidth")
+    if given is not None:
+        value, low, high = (end / sockets for end in given)
+        return Constant(value, low, high, "fit-storage", Status.ASSUMED, "B/s", "as the design says of a client")
     release = _said(network, source, "client_release")
-    found = socket_rates(client, release) if release and client is Client.LUSTRE else None
+    found = socket_rates(client, release) if release else None
     return found[0] if found is not None else None
 
 

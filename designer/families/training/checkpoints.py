@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -85,15 +85,18 @@ def restored(network: Network, source: str, target: str, place: str, requests: R
     return evaluate_transfer(network, _move(source, target, requests), place, more=partial(_file_limits, back=True))
 
 
-def saved(network: Network, source: str, target: str, place: str, requests: Requests = STREAMS) -> TransferAnswer:
-    """Files of ranks written, all at once.
+def saved(
+    network: Network, source: str, target: str, place: str, requests: Requests = STREAMS, size: float = math.inf
+) -> TransferAnswer:
+    """Files of ranks written, all at once, each of a size [B]: drives may be slower when their cache is full.
 
     Raises
     ------
     AnalysisError
         If there is no way, or a count of storage is not positive.
     """
-    return evaluate_transfer(network, _move(source, target, requests), place, more=partial(_file_limits, back=False))
+    move = replace(_move(source, target, requests), size=size)
+    return evaluate_transfer(network, move, place, more=partial(_file_limits, back=False))
 
 
 def _move(source: str, target: str, requests: Requests) -> Move:
@@ -235,9 +238,12 @@ def moved_state(
     """
     net, parts = network.net, plan.ranks.parts
     group = plan.job.group if not plan.job.data else ",".join(net.path(int(p)) for p in parts.tolist())
-    moved = restored(network, other, group, place, requests) if back else saved(network, group, other, place, requests)
     each = copies_read(plan.layout.replicas, plan.layout.sharding) if copies is None else copies
     size = checkpoint_size(plan.shape.parameters) * each
+    if back:
+        moved = restored(network, other, group, place, requests)
+    else:
+        moved = saved(network, group, other, place, requests, size / max(1, len(parts)))
     return MovedState(moved, size / max(1, int((moved.rate > 0).sum())), back)
 
 

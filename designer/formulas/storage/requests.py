@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from designer.errors import AnalysisError
@@ -60,6 +61,22 @@ def operations_rate(operations: PerSecond, size: Bytes) -> BytesPerSecond:
     if operations <= 0 or size <= 0:
         raise AnalysisError(f"{operations:g} operations of {size:g} B", remedy="give figures above 0")
     return BytesPerSecond(operations * size * FILE_SHARE.value)
+
+
+def cached_write_rate(amount: Bytes, cache: Bytes, burst: BytesPerSecond, steady: BytesPerSecond) -> BytesPerSecond:
+    """Mean rate of a drive that takes `cache` at one rate and the rest at another [B/s]; a stream is all rest.
+
+    Raises
+    ------
+    AnalysisError
+        If nothing is written, or a rate is not above 0.
+    """
+    if amount <= 0 or cache < 0 or min(burst, steady) <= 0:
+        raise AnalysisError(f"{amount:g} B written at {burst:g} and {steady:g} B/s", remedy="give figures above 0")
+    if math.isinf(amount):
+        return steady
+    at_once = min(amount, cache)
+    return BytesPerSecond(amount / (at_once / burst + (amount - at_once) / steady))
 
 
 FORMULA: Final = Formula(

@@ -175,7 +175,7 @@ class Hosts:
     sockets, threads
         Processor sockets, and processor threads of one host; 0 threads where they are not known.
     socket
-        What a socket reads of large files through the release of the client; None where it is not known.
+        What a socket reads of large files through this client or its release; None where it is not known.
     """
 
     count: int
@@ -191,10 +191,9 @@ def host_rate(hosts: Hosts, pattern: Pattern, edge: Edge = "value") -> BytesPerS
     rate: float = hosts.nominal * getattr(SHARES[hosts.client, pattern], edge)
     cap = HOST_CAPS.get((hosts.client, pattern))
     if cap is not None:
-        per_socket: float = hosts.sockets if hosts.client in PER_SOCKET else 1
-        if hosts.socket is not None:
-            # records and small files gain of a release what large files do
-            per_socket *= getattr(hosts.socket, edge) / getattr(HOST_CAPS[hosts.client, Pattern.LARGE], edge)
+        per_socket = hosts.sockets if hosts.client in PER_SOCKET else 1
+        if hosts.socket is not None and pattern is Pattern.LARGE:
+            cap = hosts.socket
         rate = min(rate, getattr(cap, edge) * per_socket)
     count: float = hosts.count
     if pattern is Pattern.SMALL:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from designer.analysis.study import run_workload
@@ -13,7 +15,7 @@ from designer.errors import AnalysisError
 from designer.families.training.checkpoints import restored, saved, state_band
 from designer.formulas.storage.client_rate import socket_rates
 from designer.formulas.storage.read_rate import FILE_SHARE
-from designer.formulas.storage.requests import operations_rate, request_rate
+from designer.formulas.storage.requests import cached_write_rate, operations_rate, request_rate
 from designer.formulas.storage.storage_capacity import Client
 from designer.formulas.transfer._constants import NETWORK_WRITE
 from designer.interchange.changes import apply_changes
@@ -359,3 +361,71 @@ def test_writes_of_a_cloud_with_an_allowance_of_their_own() -> None:
     cloud: dict[str, str | int] = {"provisioned_per_tib": "250 MB/s", "provisioned_write_per_tib": "100 MB/s"}
     assert moved("storage", "memory", capacity="4 TiB", **cloud) == pytest.approx(1.0)
     assert moved("memory", "storage", capacity="4 TiB", **cloud) == pytest.approx(0.4)
+
+
+# Drives that are slower when their cache is full.
+
+
+def test_the_rest_of_a_drive_is_written_past_its_cache() -> None:
+    """A drive of 1 TB: 280 GB in 62.2 s at 4.5 GB/s, 720 GB in 1,188 s at 0.606, all of it at 0.8 as was published."""
+    rates = Bytes(280e9), BytesPerSecond(4.5e9), BytesPerSecond(0.606e9)
+    assert cached_write_rate(Bytes(1e12), *rates) == pytest.approx(0.8e9, rel=0.001)
+    assert cached_write_rate(Bytes(100e9), *rates) == pytest.approx(4.5e9)
+    assert cached_write_rate(Bytes(math.inf), *rates) == 0.606e9
+    with pytest.raises(AnalysisError, match="0 B written"):
+        cached_write_rate(Bytes(0.0), *rates)
+
+
+def test_checkpoints_on_consumer_drives() -> None:
+    """Eight drives with 100 GB at 4 GB/s and 1 past it: 50 GB each at once, 200 in 25 + 100 s, 121 of a model in 46."""
+    drive = {"write_bandwidth": "4 GB/s", "write_cache": "100 GB", "steady_write_bandwidth": "1 GB/s"}
+    drives = {f"nvme{k}": {"type": "drive/generic/consumer-nvme-gen4", **drive} for k in range(8)}
+    network = build_network(apply_changes(open_design("hgx-h100-8"), {"parts": drives}, "t"))
+    assert len(network.parts_of_kind("drive")) == 8
+    for size, rate in ((50e9, 8 * 4.0), (200e9, 8 * 200 / 125), (math.inf, 8 * 1.0)):
+        found = saved(network, "gpus", "drives", "w", size=size)
+        assert found.rate.sum() / 1e9 == pytest.approx(rate, rel=0.03)
+        assert (found.binding[0].id.startswith("cache:")) == (size > 100e9)
+    for model, rate in (("llama-2-7b", 32.0), ("llama-2-70b", 8 * 120.7 / 45.7)):
+        spec = WorkloadSpec(id="w", kind="checkpointing", settings={"model": model, "target": "drives"})
+        assert run_workload(network, spec)[0].metrics["rate"].value / 1e9 == pytest.approx(rate, rel=0.01)
+    alone = {"nvme0": {"type": "drive/generic/nvme-gen4", "write_cache": "100 GB"}}
+    network = build_network(apply_changes(open_design("hgx-h100-8"), {"parts": alone}, "t"))
+    with pytest.raises(AnalysisError, match="a write cache alone"):
+        saved(network, "gpus", "drives", "w")
+
+
+def test_parity_of_drives_in_a_host() -> None:
+    """Eight drives of 4 GB/s write 32 GB/s; in arrays of 3+1 24, as 4 bytes are written for 3; reads stay."""
+    for redundancy, rate in (("none", 32.0), ("3+1", 24.0), ("2 copies", 16.0)):
+        given = {"type": "drive/generic/nvme-gen4", "write_bandwidth": "4 GB/s", "redundancy": redundancy}
+        drives = {f"nvme{k}": given for k in range(8)}
+        network = build_network(apply_changes(open_design("hgx-h100-8"), {"parts": drives}, "t"))
+        assert saved(network, "gpus", "drives", "w").rate.sum() / 1e9 == pytest.approx(rate)
+        assert restored(network, "drives", "gpus", "w").rate.sum() / 1e9 > 40
+    drives["nvme0"] = {**given, "redundancy": "some"}
+    with pytest.raises(AnalysisError, match="nvme0: redundancy 'some'"):
+        build_network(apply_changes(open_design("hgx-h100-8"), {"parts": drives}, "t"))
+
+
+# How many accelerators storage feeds, by what is said of a client.
+
+
+def test_sizing_follows_the_rate_and_the_release_of_a_client() -> None:
+    """Two sockets by the fit read 2 × 8.6 GB/s of Lustre; a client of 5 GB/s feeds less, Lustre 2.15 fills its link."""
+    rates: dict[str, float] = {}
+    for name, given in (
+        ("fit", {}),
+        ("given", {"client_read_bandwidth": "5 GB/s"}),
+        ("old", {"client_release": "2.10"}),
+        ("new", {"client_release": "2.15"}),
+    ):
+        changes = {"parts": {"storage": {"type": "storage/generic/storage", "protocol": "Lustre", **given, **FAST}}}
+        design = apply_changes(open_design("serving-h100-8"), changes, "t")
+        spec = WorkloadSpec(id="w", kind="storage_sizing", settings={"emulated": "b200"})
+        rates[name] = run_workload(build_network(design), spec)[0].metrics["rate"].value / 1e9
+    assert rates["fit"] == pytest.approx(17.2)
+    assert rates["given"] == pytest.approx(5.0)
+    assert rates["old"] == pytest.approx(11.2)
+    # 0.8 of two ports of 200 Gb/s, where sockets would read 80
+    assert rates["new"] == pytest.approx(0.8 * 50)
