@@ -189,7 +189,8 @@ def _asked(options: argparse.Namespace, serving: Mapping[str, WorkloadSpec]) -> 
     if asked is None or asked not in serving:
         named = f"{asked!r} is no serving workload of the design" if asked else "say which serving workload is meant"
         known = ", ".join(serving) or "none: give the load by --with, for example --with model=llama-3-70b"
-        raise AnalysisError(named, place="--for", remedy=f"its serving workloads: {known}")
+        other = "; designer analyze --workload answers other kinds, storage sizing among them" if asked else ""
+        raise AnalysisError(named, place="--for", remedy=f"its serving workloads: {known}{other}")
     return {**serving[asked].settings, **given}, f"workloads.{asked}"
 
 
