@@ -502,28 +502,28 @@ class EngineState:
     def decode(self, until: float) -> None:
         """Steps that only decode, in one jump: until one ends, there is no more room, or a time has come [s]."""
         running, context, now, cached = self.running, self.context, self.now, self.cached
-        k = self.most_steps()
-        length = self.lengths.get(running)
+        count, lengths = self.count, self.lengths
+        k = (self._first_end() if self.preempted else self.ends[0]) // SPAN_LIMIT - count
+        if cached + k * running > self.capacity and self.reserve < 1:
+            k = max(1, (self.capacity - cached) // running)
+        length = lengths.get(running)
         if length is None:
-            length = self.lengths[running] = self.steps.decode(running)
+            length = lengths[running] = self.steps.decode(running)
         one, more = length + self.growth * context, self.growth * running
         wait = until - now
-        if k * one + more * k * (k - 1) / 2 > wait:
+        took = k * one + more * k * (k - 1) / 2
+        if took > wait:
             last = steps_until(wait, one, more)
             if last < k:
                 k = last if last > 1 else 1
+                took = k * one + more * k * (k - 1) / 2
         if not self.jumps:
-            k = 1
+            k, took = 1, one
         self.tell((now, one, more, k, running, cached, len(self.waiting)))
-        self.now = now + (k * one + more * k * (k - 1) / 2)
-        self.spoke(k)
-
-    def most_steps(self) -> int:
-        """Steps until a request ends or there is no more room; at least one."""
-        running, cached, k = self.running, self.cached, self.next_end()
-        if cached + k * running > self.capacity and self.reserve < 1:
-            k = max(1, (self.capacity - cached) // running)
-        return k
+        spoken = running * k
+        self.now, self.count = now + took, count + k
+        self.context, self.cached = context + spoken, cached + spoken
+        self.promised -= spoken
 
     def next_end(self) -> int:
         """Steps until a running request has its last token."""

@@ -180,6 +180,8 @@ class StepTime:
         self._heads: dict[int, Any] = {}
         self._decode: dict[int, Any] = {}
         self._extra: dict[int, tuple[Any, Any]] = {}
+        #: of steps with prompts, by their tokens: layers, and the least they take
+        self._mixed: dict[int, tuple[Any, Any, Any]] = {}
         self._sends = bool(shape.experts) and split.sends_tokens
         self._choose_tables()
         self._groups = split.data
@@ -616,21 +618,39 @@ class StepTime:
         return Seconds(self._with_exchange(self._tokens(tokens, sampled), tokens, sampled < tokens))
 
     def _tokens(self, tokens: int, sampled: int) -> Any:
+        return self._between_known(tokens) + self._head(sampled)
+
+    def _head(self, sampled: int) -> Any:
+        """The product that gives so many tokens [s]."""
         head = self._heads.get(sampled)
         if head is None:
             rows = sampled / self.split.data / self.split.pipeline
             columns = self.shape.vocabulary / self.split.tensor
             head = self._heads[sampled] = self._gemm(rows, columns, self.shape.hidden, number_format("bf16"))
+        return head
+
+    def _between_known(self, tokens: int) -> Any:
+        """All layers for so many tokens; tiles are many times wider than the grid, between its points lie lines [s]."""
         if tokens <= _EXACT_LIMIT:
-            return self._layers_at(tokens) + head
-        # tiles are many times wider than this grid, so between its points time is a straight line
+            return self._layers_at(tokens)
         past = tokens % _GRID_LIMIT
-        known = self._known.get
         low = tokens - past
-        first, then = known(low), known(low + _GRID_LIMIT)
-        if first is None or then is None:
-            first, then = self._layers_at(low), self._layers_at(low + _GRID_LIMIT)
-        return self.terms.between(first, then, past / _GRID_LIMIT) + head
+        return self.terms.between(self._layers_at(low), self._layers_at(low + _GRID_LIMIT), past / _GRID_LIMIT)
+
+    def _mixed_of(self, together: int) -> tuple[Any, Any, Any]:
+        """Of a step of so many tokens that holds prompts: its layers, and what it takes at least [s].
+
+        A factor below 1 was fitted on short prompts: long ones come no nearer to the peak than the largest products,
+        nor are weights read, or values passed on between products, faster by it.
+        """
+        peak, bound = together * self._least, None
+        if self._prefill_factor < 1:
+            read = self._read
+            if self._read_expert:
+                read += self._read_expert * experts_touched(self.shape.experts, self.shape.experts_per_token, together)
+            bound = self._longest(read, peak) + together * self._between
+        known = self._mixed[together] = self._between_known(together), peak, bound
+        return known
 
     def _layers_at(self, tokens: int) -> Any:
         known = self._known.get(tokens)
@@ -697,24 +717,13 @@ class StepTime:
         base, windows = (self._extra.get(requests) or self._extra_of(requests)) if requests else (0.0, 0.0)
         together, sampled = tokens + requests, requests + finishing
         head = self._heads.get(sampled)
-        low = together - together % _GRID_LIMIT
-        first, then = self._known.get(low), self._known.get(low + _GRID_LIMIT)
-        if head is None or first is None or then is None or together <= _EXACT_LIMIT:
-            products = self._tokens(together, sampled)
-        else:
-            # what `_tokens` returns for a size between two that are known
-            products = first + (then - first) * ((together - low) / _GRID_LIMIT) + head
-        longest = self._longest
-        # a factor below 1 was fitted on short prompts: long ones come no nearer to the peak than the largest products
-        peak = together * self._least
+        if head is None:
+            head = self._head(sampled)
+        layers, peak, bound = self._mixed.get(together) or self._mixed_of(together)
+        products, longest = layers + head, self._longest
         prompts = longest((products - base) * self._prefill_factor, peak - base)
-        if self._prefill_factor < 1:
-            # nor are weights read, or values passed on between products, faster by it
-            read = self._read
-            if self._read_expert:
-                read += self._read_expert * experts_touched(self.shape.experts, self.shape.experts_per_token, together)
-            bound = self._shortest(products, longest(read, peak) + together * self._between)
-            prompts = longest(prompts, bound - base)
+        if bound is not None:
+            prompts = longest(prompts, self._shortest(products, bound) - base)
         prompts += self._pairs * area + self._token * tokens
         for each, window in self._pairs_limited:
             prompts += each * min(area, tokens * window)
