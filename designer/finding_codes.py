@@ -174,6 +174,7 @@ MIG-NO-ROLE            warning        No NIC has the role of a migration network
 MIG-SHARES             info           Shares are weighed on the whole path
 MIG-SLOWED             warning        A machine is slowed down while it moves
 MIG-STAYS              error,warning  A machine cannot move
+MIG-UNUSED             info           A setting of a migration changes nothing as it is asked for
 MIGRATE-FELT           info           Users of a served model feel the move of its machine
 MIGRATE-STAYS          warning        A machine stays where it is
 MODEL-ASSUMED          warning        What a model's configuration does not say was taken for granted

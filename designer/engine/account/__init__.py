@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import hypot, sqrt
+from math import hypot, prod, sqrt
 from typing import Any, Final
 
 import numpy as np
@@ -240,13 +240,16 @@ def banded(value: float, ends: Float) -> tuple[float, float]:
     Parameters
     ----------
     ends : (n,)
+
+    Notes
+    -----
+    The low end is not below the value with all estimates at their quick ends, where each divides it.
     """
     # the square of a very long time overflows
     off = (ends - value).tolist()
-    return (
-        max(0.0, value - hypot(*(x for x in off if x < 0))),
-        value + hypot(*(x for x in off if x > 0)),
-    )
+    quick = [x for x in off if x < 0]
+    together = value * prod(1 + x / value for x in quick) if quick else value
+    return max(together, value - hypot(*quick)), value + hypot(*(x for x in off if x > 0))
 
 
 def _candidates(time: Time, found: Mapping[Tie, float]) -> dict[Tie, float]:

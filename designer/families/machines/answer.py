@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +12,7 @@ from designer.catalog.vgpu import load_stun_tables
 from designer.engine.account.bottlenecks import Resources
 from designer.engine.costs import Prices
 from designer.engine.flows import binding
-from designer.engine.machines.demands import KVM, dirtying_of, memory_of, vsphere
+from designer.engine.machines.demands import KVM, dirtying_of, vsphere
 from designer.engine.network import Network
 from designer.engine.network.channel_order import in_order
 from designer.engine.question import Question
@@ -171,6 +171,8 @@ def _frame_buffer(network: Network, moved: Moved, drain: Drain) -> Flow:
 
 # What a person should look at in a migration plan.
 
+#: between the name of a machine and what is said of it
+_SAID: Final = ": "
 #: steps that take this many times as long, or less, are as quick
 NOTICED_TOLERANCE: Final = 1.01
 
@@ -186,8 +188,8 @@ def findings(moves: Moves, *, named: bool) -> Iterator[Finding]:
         vm = staying.placed.vm
         severity = Severity.ERROR if named or staying.failed else Severity.WARNING
         yield Finding("MIG-STAYS", severity, f"{vm.label} cannot move: {staying.reason}", (vm.id,), staying.remedy)
-    for moved in moves.moved:
-        yield from _of_machine(moved, plan.model)
+    yield from _joined(finding for moved in moves.moved for finding in _of_machine(moved, plan.model))
+    yield from _unused(plan.model)
     fallback = {
         host.path: host.migration_nics[0].path
         for moved in moves.moved
@@ -222,6 +224,35 @@ def findings(moves: Moves, *, named: bool) -> Iterator[Finding]:
             yield Finding("MIG-BESIDE", Severity.WARNING, text, (each.id,), "give migrations a network of their own")
 
 
+def _joined(found: Iterable[Finding]) -> Iterator[Finding]:
+    """One finding for all machines of which the same is said but for their names, which begin it."""
+    same: dict[tuple[str, str], list[Finding]] = {}
+    for finding in found:
+        same.setdefault((finding.code, finding.text.partition(_SAID)[2]), []).append(finding)
+    for (_, said), each in same.items():
+        first = each[0]
+        name = first.text.partition(_SAID)[0] + (f" and {len(each) - 1} more" if len(each) > 1 else "")
+        where = tuple(path for finding in each for path in finding.where)[:CURVES_LIMIT]
+        yield replace(first, text=f"{name}{_SAID}{said}", where=where)
+
+
+def _unused(model: MigrationModel) -> Iterator[Finding]:
+    """Settings that change nothing for the machines that move."""
+    asked, live = model.conditions, [each for each in model.going if not each.cold]
+    if not live or not model.routed:
+        return
+    kvm = all(each.release == KVM for each in live)
+    changes = {
+        "vmknics_per_nic": asked.vmknics_per_nic > 1 and (kvm or not model.adapters_add_streams()),
+        "disks": kvm and bool(asked.disks),
+        "round_trip": kvm and bool(asked.round_trip),
+    }
+    for name in (name for name, unused in changes.items() if unused):
+        text = f"{name} changes nothing here: "
+        text += "KVM guests are moved without it" if kvm else "the release opens as many streams by itself"
+        yield Finding("MIG-UNUSED", Severity.INFO, text, (), f"leave {name} out")
+
+
 def _of_machine(moved: Moved, model: MigrationModel) -> Iterator[Finding]:
     if moved.migration is None:
         return
@@ -230,12 +261,12 @@ def _of_machine(moved: Moved, model: MigrationModel) -> Iterator[Finding]:
     dirty = dirtying_of(vm).rate if conditions.dirty_rate is None else conditions.dirty_rate
     if dirty > moved.rate > 0:
         text = (
-            f"{vm.label} writes {format_quantity(dirty, 'rate')}, more than the {format_quantity(moved.rate, 'rate')} "
+            f"{vm.label}: writes {format_quantity(dirty, 'rate')}, more than the {format_quantity(moved.rate, 'rate')} "
             f"it is sent with: {migration.reason}"
         )
         yield Finding("MIG-DIRTY", Severity.WARNING, text, (vm.id,), "a faster network, or move it when it is calm")
     elif migration.verdict is Verdict.SLOWED:
-        text = f"{vm.label} is slowed down while it moves: it loses {migration.slowdown:.0%} of its writing"
+        text = f"{vm.label}: slowed down in the move, it loses {migration.slowdown:.0%} of its writing"
         yield Finding("MIG-SLOWED", Severity.WARNING, text, (vm.id,), "a faster network, or move it when it is calm")
     device, limit = migration.device, conditions.kvm.downtime_limit
     if device is not None and moved.going.release == KVM and migration.stun is not None:
@@ -350,7 +381,7 @@ def _lower_bound(moves: Moves) -> float:
             least.append(EvacuationVm(*ends, 0.0, COLD_TIME.value))
             continue
         # nothing is sent twice in the best case, and nobody else is on the network
-        whole = memory_of(going.placed.vm) + sum(load.framebuffer_used for load in framebuffers(going.placed))
+        whole = model.first_pass(going) + sum(load.framebuffer_used for load in framebuffers(going.placed))
         alone = float(model.migration_paths.rates([model.transfers[going.name]])[0])
         size = min(migration.size, whole)
         least.append(EvacuationVm(*ends, size, migration.fixed_time, max(alone, moved.rate), going.serial))

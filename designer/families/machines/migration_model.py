@@ -397,14 +397,21 @@ class MigrationModel:
             return Admission(at_once, "the setting at_once", {}, {})
         if self._release_of(host.path) == KVM:
             return Admission(int(KVM_AT_ONCE.value), "parallel migrations per host", {}, {})
-        slowest = min(nic.line_rate for nic in host.migration_nics)
+        lines = [nic.line_rate for nic in host.migration_nics]
         operation = Operation.UNSHARED if self.conditions.disks else Operation.VMOTION
         return vmotion_admission(
             operation,
             {},
-            slowest_line_rate=BytesPerSecond(slowest),
-            bandwidth=BytesPerSecond(self.streams[host.path].bandwidth.value),
+            slowest_line_rate=BytesPerSecond(min(lines)),
+            bandwidth=BytesPerSecond(sum(lines)),
         )
+
+    def adapters_add_streams(self) -> bool:
+        """True if several VMkernel adapters per NIC give some host more streams than one does."""
+        single = replace(self.conditions, vmknics_per_nic=1)
+        hosts = {host.path: host for each in self.going for host in (each.placed.host, each.there.host)}
+        plans = ((path, stream_plan(host, self._release_of(path), single)) for path, host in hosts.items())
+        return any(plan.streams != self.streams[path].streams for path, plan in plans)
 
     def _long_distance(self) -> LongDistance | None:
         migration = self.conditions.round_trip

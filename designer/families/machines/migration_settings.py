@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from designer.errors import AnalysisError
-from designer.families.machines.operations import Conditions, Migrate, Migration, Shares
+from designer.families.machines.formulas.kvm_bandwidth import Sender
+from designer.families.machines.operations import Conditions, KvmSettings, Migrate, Migration, Shares
 from designer.workload.kind import Setting, rate_or_none
 from designer.workload.program import Measure, Program, Step
 
@@ -78,6 +79,7 @@ def conditions(settings: Mapping[str, Any], *, cold: bool = False) -> Conditions
         cold=cold,
         disks=settings["disks"],
         shares=shares,
+        kvm=KvmSettings(Sender(tls=settings["encrypted"])),
     )
 
 

@@ -119,7 +119,8 @@ def vmotion_precopy(
         downtime = (rounds.left + checkpoint) / case.bandwidth + case.resume
         return _Done(rounds, case.setup + rounds.duration + downtime, downtime)
 
-    # What the last of several passes leaves hangs on details: anything up to the goal.
+    # What the last of several passes leaves depends on details: anything up to the goal.
+    nothing = checkpoint / (bandwidth * BANDWIDTH_SPREAD.high) + RESUME_TIME.low
     anything = switchover_goal + checkpoint / (bandwidth * BANDWIDTH_SPREAD.low) + RESUME_TIME.high
     setups = (setup.value, setup.low, setup.high) if setup else (fixed, fixed, fixed)
     nominal = run(_Case(bandwidth, dirty_rate, setups[0], RESUME_TIME.value))
@@ -130,7 +131,9 @@ def vmotion_precopy(
     if not nominal.rounds.converged or len(nominal.rounds.rounds) == 1:
         return done
     pause = done.downtime
-    return replace(done, downtime=Estimate(pause.value, pause.low, max(pause.high, anything), "s", pause.sources))
+    return replace(
+        done, downtime=Estimate(pause.value, min(pause.low, nothing), max(pause.high, anything), "s", pause.sources)
+    )
 
 
 def _dirty_rule(case: _Case, most_dirty: float, delay: float | None) -> DirtyRule:

@@ -170,3 +170,67 @@ def test_hosts_emptied_next_to_each_other_are_held_back_by_all_their_cables() ->
     for bottleneck in cables.values():
         assert bottleneck.gain_if_doubled == pytest.approx(1.0)
         assert bottleneck.gain_together == pytest.approx(time / faster)
+
+
+def test_disks_count_in_the_least_possible_time() -> None:
+    """Four of 8 GiB with 50 GB of disks, all bytes over the line of the source: 5.2 s, then 234.4 GB at 2.94 GB/s."""
+    found = ask(filled([(0, 8)] * 4), "evacuation", hosts="hosts[0]/server", disks="50 GB")
+    least = 5.2 + (4 * 50e9 + 32 * GIB) / LINE
+    assert value(found, "least_time_possible") == pytest.approx(least)
+    assert least == pytest.approx(85.0, abs=0.1)
+    assert value(found, "evacuation_time") < 1.1 * least
+
+
+@pytest.mark.parametrize(("rate", "at_once"), [("1 Gb/s", 4), ("500 Mb/s", 2), ("10 Gb/s", 8)])
+def test_as_many_at_once_as_the_line_speed_allows(rate: str, at_once: int) -> None:
+    """1 GbE: the documented 4, 250 Mb/s of the line each. Below it two, from 10 GbE on eight."""
+    design = with_vms(plain_cluster(2, 1, rate), *(filled([(0, 1)] * 9).vms[f"vm{at}"] for at in range(9)), only=True)
+    found = ask(design, "evacuation", hosts="hosts[0]/server", to="hosts[1]/server")
+    assert rows(found, "hosts")["hosts[0]/server"]["at once"] == at_once
+    assert sum(row["start"] == 0 for row in rows(found).values()) == at_once
+
+
+def test_machines_of_which_the_same_is_said_are_one_finding() -> None:
+    found = ask(filled([(0, 4)] * 3, 3000), "evacuation", hosts="hosts[0]/server")
+    said = [finding for finding in found.findings if finding.code == "MIG-DIRTY"]
+    assert [(len(one.where), one.text.partition(":")[0]) for one in said] == [(3, "vm0 and 2 more")]
+
+
+def test_settings_that_change_nothing_are_named() -> None:
+    design = filled([(0, 4)] * 2)
+    unused = {
+        release: {f.text.split()[0] for f in ask(design, "evacuation", hosts="hosts[0]/server", **more).findings}
+        for release, more in {
+            "8.0 U3": {"release": "8.0 U3", "vmknics_per_nic": 2},
+            "7.0": {"release": "7.0", "vmknics_per_nic": 2},
+            "kvm": {"release": "kvm", "vmknics_per_nic": 2, "disks": "1 GB"},
+        }.items()
+    }
+    assert "vmknics_per_nic" in unused["8.0 U3"] and "vmknics_per_nic" not in unused["7.0"]
+    assert {"vmknics_per_nic", "disks"} <= unused["kvm"]
+
+
+def test_encryption_of_kvm_guests_is_tls() -> None:
+    """One thread encrypts 300 MB/s, less than the 556 MB/s that it sends."""
+    design = filled([(0, 4)] * 2)
+    plain, tls = (
+        rows(ask(design, "evacuation", hosts="hosts[0]/server", release="kvm", encrypted=on), "hosts")[
+            "hosts[0]/server"
+        ]
+        for on in (False, True)
+    )
+    assert (plain["connections"], tls["connections"]) == (1, 1)
+    assert tls["carry"] < plain["carry"] < LINE
+
+
+def test_the_pause_may_be_anything_up_to_the_goal() -> None:
+    """What the last pass leaves is nothing to 500 ms of the line; the resume takes 100 to 300 ms."""
+    found = ask(filled([(0, 64)], 300), "evacuation", hosts="hosts[0]/server").metrics["switchover_time"]
+    assert (found.low, found.high) == (pytest.approx(0.1), pytest.approx(0.8))
+
+
+def test_a_wide_band_does_not_begin_at_zero() -> None:
+    """Rate, share that is filled and writes are each off by factors: multiplied, they leave some of the time."""
+    found = ask(filled([(0, 64)] * 4), "evacuation", hosts="hosts[0]/server", release="kvm")
+    time = found.metrics["evacuation_time"]
+    assert 0 < time.low < 0.1 * time.value
