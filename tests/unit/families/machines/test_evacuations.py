@@ -206,7 +206,8 @@ def test_settings_that_change_nothing_are_named() -> None:
             "kvm": {"release": "kvm", "vmknics_per_nic": 2, "disks": "1 GB"},
         }.items()
     }
-    assert "vmknics_per_nic" in unused["8.0 U3"] and "vmknics_per_nic" not in unused["7.0"]
+    assert "vmknics_per_nic" in unused["8.0 U3"]
+    assert "vmknics_per_nic" not in unused["7.0"]
     assert {"vmknics_per_nic", "disks"} <= unused["kvm"]
 
 
