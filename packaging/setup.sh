@@ -1,4 +1,4 @@
-# Sourced by run, test and smoke: what a fresh machine needs. Prints to stderr only; quick when nothing is missing.
+# Sourced by run, test and smoke: installs what a new machine lacks. Prints to stderr only.
 # shellcheck shell=bash
 
 root="$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd -P)"
@@ -6,7 +6,7 @@ root="$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1 PYTHONNOUSERSITE=1
 unset PYTHONPATH PYTHONHOME
 
-# What Qt loads from the system, found by soname whoever installed it, and the Debian package that brings it.
+# System libraries of Qt, looked up by soname however they were installed, each with its Debian package.
 libraries=(
   libEGL.so.1=libegl1
   libGL.so.1=libgl1
@@ -46,13 +46,13 @@ apt_install() {
     [[ -t 0 && -z ${CI:-} ]] || as+=(-n) # nobody there to type a password
   fi
   say "installing with apt: $*"
-  # A stale or partly unreachable list may still hold what is needed, so only the installation decides.
+  # Package lists that are old or partly unreachable may be sufficient, so only the installation decides.
   "${as[@]}" apt-get update -qq </dev/null >&2 || true
   "${as[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "$@" </dev/null >&2
 }
 
-# The system libraries of Qt. Going on without them is allowed: the command line does not need them.
+# The system libraries of Qt. A failure is only a warning: the command line does not need them.
 ensure_libraries() {
   [[ $(uname -s) == Linux ]] || return 0
   local known entry missing=()
@@ -64,7 +64,7 @@ ensure_libraries() {
     say "warning: the window may not open; install what Qt needs: ${missing[*]}"
 }
 
-# find_python: prints the first Python that is new enough.
+# find_python: prints the first Python that is 3.11 or newer.
 find_python() {
   local candidate
   for candidate in ${PYTHON:+"$PYTHON"} python3 python3.14 python3.13 python3.12 python3.11; do
@@ -77,7 +77,7 @@ find_python() {
   return 1
 }
 
-# ensure_python: sets $python to one that is new enough and can make virtual environments.
+# ensure_python: sets $python to one that is 3.11 or newer and can create virtual environments.
 ensure_python() {
   if ! python="$(find_python)"; then
     apt_install python3 python3-venv || true
@@ -92,9 +92,9 @@ ensure_python() {
 
 checksum() { if command -v sha256sum >/dev/null; then sha256sum; else shasum -a 256; fi; }
 
-# ensure_venv NAME EXTRAS [OPTION...]: a virtual environment in the checkout that holds the project (editable) with these
+# ensure_venv NAME EXTRAS [OPTION...]: a virtual environment in the checkout with the project (editable) and these
 # extras, installed with these options of pip.
-# A stamp inside it remembers for which place and which pyproject.toml it was made, so the second time is quick.
+# A stamp file in it records the path and the pyproject.toml it was created for, so that the next call returns at once.
 ensure_venv() {
   local venv="$root/$1" extras="$2" stamp="$root/$1/designer.stamp" now place="" hash="" holds="" extra complete=yes
   now="$(checksum <"$root/pyproject.toml")"
@@ -108,17 +108,17 @@ ensure_venv() {
     fi
   fi
   ensure_python
-  # Scripts in a virtual environment name its place, so one that was moved is made anew; so is one broken off halfway.
+  # Scripts in a virtual environment contain its path: create it again if it was moved or its creation interrupted.
   if [[ -n $place && $place != "$root" ]] || ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
     say "creating $1 with $python"
     "$python" -m venv --clear "$venv"
   fi
-  # What was once asked for stays: run after test must not take the tools away.
+  # Extras installed earlier are kept: packaging/run after packaging/test must not remove the tools.
   extras="$(tr ',' '\n' <<<"$extras,$holds" | sort -u | sed '/^$/d' | paste -sd, -)"
   say "installing designer[$extras] into $1; the first time takes a few minutes"
   rm -f "$stamp"
   "$venv/bin/python" -m pip install --quiet "${@:3}" --editable "$root[$extras]" </dev/null >&2
-  # A wheel brings its bytecode along; an editable install would compile at every start where none may be written.
+  # An editable install has no bytecode; where none can be written, every start would compile the program.
   "$venv/bin/python" -m compileall -q "$root/designer" || true
   printf '%s\n' "$root" "$now" "$extras" >"$stamp"
 }
