@@ -22,7 +22,7 @@ from designer.families.serving.engine_state import Requests
 from designer.families.serving.engines import release
 from designer.families.serving.formulas._device import Device
 from designer.families.serving.formulas._number_format import number_format
-from designer.families.serving.formulas._release import Release
+from designer.families.serving.formulas._release import Overheads, Release, Scheduling
 from designer.families.serving.formulas.memory import kv_room, kv_size, memory_capacity, weights_size
 from designer.families.serving.formulas.small_all_reduce import small_all_reduce
 from designer.families.serving.formulas.step_time import Joins, Split, StepTime
@@ -222,9 +222,8 @@ def left_out(name: str, clients: int, version: str) -> bool:
     return (name == "gpt-oss-120b" and (clients >= 512 or version == "1.3.0rc1")) or version == "0.5.8.post1"
 
 
-def engine_of(row: Row, asked: Release | None = None) -> tuple[StepTime, Release, int]:
-    """Step times, the release and the room for keys and values of a row."""
-    chosen = asked or release(row.engine, row.version).release
+def engine_of(row: Row, overheads: Overheads, memory_share: float) -> tuple[StepTime, int]:
+    """Step times and the room for keys and values of a row."""
     device = with_kernels(DEVICES[row.system], row.engine)
     shape = model(row.model)
     assert isinstance(shape, TransformerShape)
@@ -234,20 +233,33 @@ def engine_of(row: Row, asked: Release | None = None) -> tuple[StepTime, Release
     def reduce(size: float) -> float:
         return small_all_reduce(row.tensor, size, LINK)
 
-    steps = StepTime(shape, device, split, weights, stored, chosen.overheads, Joins(reduce))
+    steps = StepTime(shape, device, split, weights, stored, overheads, Joins(reduce))
     room = kv_room(
         device.memory,
-        chosen.scheduling.memory_share,
+        memory_share,
         weights_size(shape, weights, row.tensor),
         row.tensor,
         bool(shape.experts),
     )
-    return steps, chosen, memory_capacity(room, kv_size(shape, row.tensor, stored.size.value).token)
+    return steps, memory_capacity(room, kv_size(shape, row.tensor, stored.size.value).token)
+
+
+#: runs by what they depend on
+_RUNS: Final[dict[tuple[str, Overheads, Scheduling, int], tuple[float, float]]] = {}
 
 
 def predicted(row: Row, asked: Release | None = None, most: int = 0) -> tuple[float, float]:
     """Mean time to the first token and per token, as the client of the row counts them [s]."""
-    steps, chosen, capacity = engine_of(row, asked)
+    chosen = asked or release(row.engine, row.version).release
+    load = replace(row, group=(), version="", ttft=0.0, tpot=0.0)
+    key = repr(load), chosen.overheads, chosen.scheduling, most
+    if key not in _RUNS:
+        _RUNS[key] = _run(load, *key[1:])
+    return _RUNS[key]
+
+
+def _run(row: Row, overheads: Overheads, scheduling: Scheduling, most: int) -> tuple[float, float]:
+    steps, capacity = engine_of(row, overheads, scheduling.memory_share)
     clients = row.clients + row.client.extra
     n = row.client.waves * clients if not most else min(most, row.client.waves * clients)
     draw = random.Random(row.clients * 1000 + row.prompt + row.output)
@@ -258,9 +270,9 @@ def predicted(row: Row, asked: Release | None = None, most: int = 0) -> tuple[fl
         prompt = [row.prompt + 12] * n
         early = row.client.jitter
         output = [max(2, row.output - int(abs(draw.gauss(0, early)))) if early else row.output for _ in range(n)]
-    how = replace(chosen.scheduling, **row.changes)  # pyright: ignore[reportArgumentType]
+    how = replace(scheduling, **row.changes)  # pyright: ignore[reportArgumentType]
     timed = Drafted(steps, row.drafts, draft(DRAFT)) if row.drafts else steps
-    run = run_requests(timed, Requests(prompt, output, clients=clients), how, capacity, chosen.overheads.path)
+    run = run_requests(timed, Requests(prompt, output, clients=clients), how, capacity, overheads.path)
     ttft, tpot = float(run.ttft.mean()), float(run.tpot.mean())
     late = min(row.client.held, row.output - 1) * tpot
     return ttft + late, tpot - late / max(1, row.output - 1)
