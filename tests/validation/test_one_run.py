@@ -24,6 +24,7 @@ from designer.engine.results import Bottleneck
 from designer.errors import AnalysisError
 from designer.interchange.templates import list_templates, open_design
 from designer.workload.kind import program_of, workload_kinds
+from tests.budget import in_turn
 from tests.unit.analysis.test_edge import cell
 
 #: kinds that are answered by one account, by their main metric; a transfer without a size has a rate alone
@@ -95,6 +96,7 @@ MORE = {
 }
 
 
+@cache
 def designed(template: str) -> Design:
     """A template with what is asked of it in addition."""
     design = open_design(template)
@@ -108,7 +110,8 @@ DRAWN = [
     for spec in designed(template).workloads.values()
     if spec.kind in KINDS
 ]
-CASES = [*DRAWN, *((template, name) for template in TEMPLATES for name in MOVED)]
+#: two of the kinds that move data on each template, and all of them in the long trials
+MOVING = in_turn(TEMPLATES, MOVED)
 
 
 @cache
@@ -132,7 +135,7 @@ def gains(bottlenecks: tuple[Bottleneck, ...]) -> dict[str, tuple[float | None, 
     return {b.id: (b.gain_if_doubled, b.gain_together) for b in bottlenecks}
 
 
-@pytest.mark.parametrize(("template", "workload"), CASES)
+@pytest.mark.parametrize(("template", "workload"), [*DRAWN, *MOVING])
 def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
     network, spec = network_of(template), spec_of(template, workload)
     program = program_of(spec.kind, spec.settings, "w")
@@ -160,7 +163,7 @@ def test_analyzed_and_run_alone_are_one_answer(template: str, workload: str):
         assert theirs[name][0] == (None if one is None else pytest.approx(one, rel=1e-9))
 
 
-@pytest.mark.parametrize(("template", "workload"), [c for c in CASES if c[1] in MOVED or "to-gpus" in c[1]])
+@pytest.mark.parametrize(("template", "workload"), [*(c for c in DRAWN if "to-gpus" in c[1]), *MOVING])
 def test_the_clock_has_the_same_values_and_bands(template: str, workload: str):
     """The same programs event by event, and again with each estimate at its ends."""
     network, spec = network_of(template), spec_of(template, workload)
@@ -199,9 +202,8 @@ def test_the_clock_has_the_same_values_and_bands(template: str, workload: str):
 
 MOVES = [
     (template, workload)
-    for template, workload in CASES
-    if workload not in MOVED
-    and designed(template).workloads[workload].kind in ("vmotion", "kvm_migration", "evacuation")
+    for template, workload in DRAWN
+    if designed(template).workloads[workload].kind in ("vmotion", "kvm_migration", "evacuation")
 ]
 
 

@@ -31,6 +31,7 @@ from designer.formulas.formula import Formula
 from designer.interchange.templates import list_templates, open_design
 from designer.registry import discover
 from designer.workload.program import Collective, Measure, Move, Program, Step
+from tests.budget import in_turn
 
 GIB = 2.0**30
 LARGE = 16 * GIB
@@ -146,8 +147,10 @@ def on_an_edge(group: Communicator, time: CollectiveTime, kind: str) -> float:
     return time.bus_bandwidth
 
 
-@pytest.mark.parametrize("kind", ["all-reduce", "all-gather", "reduce-scatter", "broadcast", "all-to-all"])
-@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize(
+    ("template", "kind"),
+    in_turn(TEMPLATES, ["all-reduce", "all-gather", "reduce-scatter", "broadcast", "all-to-all"]),
+)
 def test_no_collective_beats_the_slowest_edge_of_its_pattern(template: str, kind: str) -> None:
     group = group_of(template)
     group = group.exchanging() if kind == "all-to-all" else group
