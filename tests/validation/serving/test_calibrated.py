@@ -18,6 +18,7 @@ def test_other_concurrencies_are_met_within_ten_percent_after_one_run_of_a_deplo
     assert first <= 0.1
 
 
+@pytest.mark.long
 def test_the_next_model_on_a_release_is_met_within_fifteen_percent_after_one() -> None:
     """By half of the factor of steps and .3 of that of prompts; by all of them first tokens miss by 24 %."""
     found = models()

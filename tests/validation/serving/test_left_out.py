@@ -45,6 +45,7 @@ def test_bands_of_releases_that_were_left_out_hold_eight_of_ten(kind: str) -> No
         assert first >= LEAST[kind], name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("which", range(len(MEASURES)))
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_bands_from_variances_without_a_fold_hold_four_of_five_of_its_rows(scheme: str, which: int) -> None:
@@ -55,6 +56,7 @@ def test_bands_from_variances_without_a_fold_hold_four_of_five_of_its_rows(schem
     assert error <= (0.1 if which != 1 else 0.19)
 
 
+@pytest.mark.long
 def test_widths_of_releases_are_those_of_the_effects() -> None:
     """Known: rows and group; not known: the release with them. A model adds what it has where it alone is left out."""
     for which, name in ((0, "step_spread"), (1, "first_spread")):

@@ -19,6 +19,7 @@ from designer.interchange.templates import list_templates, open_design
 from designer.sources import Status
 from designer.workload.kind import task_of
 from designer.workload.program import Collective, Move
+from tests.budget import in_turn
 
 GIB = 2.0**30
 SMALL = [t for t in list_templates() if t.gpus <= 256]
@@ -50,8 +51,10 @@ def test_all_flows_at_their_upper_ends_fit_on_the_raw_links(template: str, workl
     assert (answer.rate <= answer.high).all()
 
 
-@pytest.mark.parametrize("kind", ["all-reduce", "all-gather", "broadcast", "all-to-all"])
-@pytest.mark.parametrize("template", [t.id for t in SMALL if t.gpus >= 2])
+@pytest.mark.parametrize(
+    ("template", "kind"),
+    in_turn([t.id for t in SMALL if t.gpus >= 2], ["all-reduce", "all-gather", "broadcast", "all-to-all"]),
+)
 def test_no_ring_is_said_to_pass_the_raw_links(template: str, kind: str) -> None:
     """Large messages: a rank sends its bus bandwidth, and nothing more than the pattern alone gets of raw links."""
     network = network_of(template)
