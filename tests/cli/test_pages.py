@@ -20,6 +20,7 @@ from designer.interchange.templates import open_design
 from designer.pages.suggest import page_of_suggestions
 from designer.pages.workload import page_of
 from designer.report.assembly import compose_report
+from designer.report.settings import Chosen, Settings
 from tests.cli.calling import call
 from tests.cli.next_commands import page_of as printed
 from tests.cli.next_commands import proposed
@@ -488,7 +489,8 @@ def test_a_simulation_says_what_its_latencies_are_taken_from() -> None:
 
 def test_a_report_of_served_models_judges_their_limits() -> None:
     """Both deployments ask for a rate and a first token: four targets, and no chapter says that none is set."""
-    report = compose_report([open_design("serving-h100-8")])
+    settings = Settings(chosen=Chosen(chapters=("requirements",)))
+    report = compose_report([open_design("serving-h100-8")], settings)
     chapter = next(c for c in report.chapters if c.key == "requirements")
     assert chapter.title.startswith("Four targets of 4 are met")
     assert not any("No target" in c.title for c in report.chapters)

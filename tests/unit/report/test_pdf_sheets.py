@@ -71,9 +71,10 @@ def test_sheets_are_called_by_their_place() -> None:
 
 
 def test_sheets_are_pages_at_the_end() -> None:
-    across = to_pdf(compose_report([designer.open_design("dgx2")], Settings()))
+    drawing = Settings(chosen=Chosen(chapters=("drawing",)))
+    across = to_pdf(compose_report([designer.open_design("dgx2")], drawing))
     assert across.count(b"841.8898 595.2756") + across.count(b"841.89 595.28") == 4
-    upright = to_pdf(compose_report([designer.open_design("hgx-h100-8")], Settings()))
+    upright = to_pdf(compose_report([designer.open_design("hgx-h100-8")], drawing))
     assert upright.count(b"841.8898 595.2756") + upright.count(b"841.89 595.28") == 0
 
 

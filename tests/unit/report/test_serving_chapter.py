@@ -10,12 +10,14 @@ from designer.present.numbers import shown
 from designer.report.document import Chapter, Drawing, Follows, Report, SideBySide, Table, plain
 from designer.report.renderers.html import to_html
 from designer.report.renderers.markdown import to_markdown
+from designer.report.settings import Chosen, Energy, Settings
 from designer.report.wording import quantity
 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return designer.compose_report([designer.open_design("serving-h100-8")])
+    chosen = Chosen(chapters=("serving", "results"))
+    return designer.compose_report([designer.open_design("serving-h100-8")], Settings(chosen=chosen))
 
 
 def chapter(report: Report) -> Chapter:
@@ -63,11 +65,9 @@ def test_no_figure_of_serving_is_told_twice(report: Report) -> None:
 def test_energy_costs_what_the_reader_says() -> None:
     """A token takes 2.84 J: a million 2.84 MJ, 0.789 kWh; at a PUE of 1.2, 0.10 a kWh and 400 g/kWh that is 0.947 kWh,
     0.0947 of money and 0.379 kg of carbon. Without the reader's inputs nothing of this is stated."""
-    from designer.report.settings import Chosen, Energy, Settings
-
     design = designer.open_design("serving-h100-8")
     joules = next(w for w in designer.analyze(design).workloads if w.id == "chat-70b").metrics["energy_per_token"].value
-    settings = Settings(chosen=Chosen(energy=Energy(price=0.10, pue=1.2, carbon=400.0)))
+    settings = Settings(chosen=Chosen(chapters=("serving",), energy=Energy(price=0.10, pue=1.2, carbon=400.0)))
     stated = chapter(designer.compose_report([design], settings))
     table = next(b for b in stated.blocks if isinstance(b, Table) and b.title == "What it costs in energy")
     row = table.rows[1].cells
@@ -76,5 +76,6 @@ def test_energy_costs_what_the_reader_says() -> None:
 
 
 def test_what_serves_nothing_has_no_such_chapter() -> None:
-    report = designer.compose_report([designer.open_design("dgx-a100")])
-    assert "serving" not in {c.key for c in report.chapters}
+    settings = Settings(chosen=Chosen(chapters=("serving",)))
+    report = designer.compose_report([designer.open_design("dgx-a100")], settings)
+    assert [c.key for c in report.chapters] == ["summary"]
