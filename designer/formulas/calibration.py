@@ -8,7 +8,7 @@ runs (each note names the points). A generation without a row uses the typical o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -103,6 +103,9 @@ def _half(
 
 _SINGLE: Final = _assumed(0.85, 0.70, 0.95, _NO_PRODUCT)
 
+#: nothing was fitted on chips with GDDR, which share only the architecture with the accelerators of their generation
+_SMALLER_CHIP: Final = _assumed(0.90, 0.72, 1.0, "nothing measured on the chip; the large one of its generation")
+
 GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
     {
         "kepler": Generation(
@@ -137,6 +140,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
             _assumed(0.80, 0.65, 0.95, _BETWEEN),
             _OLD_ATTENTION,
             _CNN,
+            _rated(260, 130.5e12, "Quadro RTX 6000"),
         ),
         "ampere": Generation(
             _half(_measured(0.869, _SPREAD), _SINGLE),
@@ -150,6 +154,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
             _assumed(0.80, 0.65, 0.95, _BETWEEN),
             _assumed(0.50, 0.40, 0.60, _BETWEEN),
             _CNN,
+            _rated(350, 362e12, "L40S"),
         ),
         "hopper": Generation(
             _half(_measured(0.803, _SPREAD), _SINGLE, _measured(0.709, _SPREAD)),
@@ -210,6 +215,23 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
 )
 
 
+#: chips that differ from the one their generation is calibrated on, by architecture in small letters
+CHIPS: Final[Mapping[str, Generation]] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("ampere ga102", "ampere ga107"),
+            replace(GENERATIONS["ampere"], sustained=_SMALLER_CHIP, power=_rated(300, 149.7e12, "A40")),
+        ),
+        "blackwell gb202": replace(
+            GENERATIONS["blackwell"],
+            sustained=_SMALLER_CHIP,
+            fused_attention=GENERATIONS["ada"].fused_attention,
+            power=_rated(600, 500e12, "RTX PRO 6000"),
+        ),
+    }
+)
+
+
 def generation_key(name: str) -> str:
     """The key of the calibration row that holds for a generation: its first word in small letters."""
     first = name.lower().split()[:1]
@@ -217,14 +239,14 @@ def generation_key(name: str) -> str:
 
 
 def generation(name: str) -> Generation:
-    """The calibration row of a generation, the typical one if it has none.
+    """The calibration row of a chip or its generation, the typical one if it has none.
 
     Examples
     --------
     >>> generation("Ampere GA100") is generation("ampere")
     True
     """
-    return GENERATIONS.get(generation_key(name), GENERATIONS["typical"])
+    return CHIPS.get(name.lower()) or GENERATIONS.get(generation_key(name), GENERATIONS["typical"])
 
 
 def clock_share(power: Ratio, root: Constant | None = None) -> Constant:

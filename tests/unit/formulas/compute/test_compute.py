@@ -6,12 +6,14 @@ import dataclasses
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import designer
 from designer.design.document import WorkloadSpec
+from designer.engine.accelerators import accelerator_of
 from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
 from designer.families.training.formulas.step_composition import spread_of
@@ -38,6 +40,7 @@ from designer.units import Bytes, BytesPerSecond, Flop, FlopPerSecond, Ratio, Se
 from designer.workload.models import model
 from designer.workload.shape import ConvolutionalShape
 from tests.unit.formulas.machines import BF16, EXPERTS, ROUND, SMALL
+from tests.validation.training.drawn_cases import network_of
 from tests.validation.training.machines import PARTS
 
 # Compute formulas: rooflines, products, layers, convolutional networks and the accelerators they run on.
@@ -195,6 +198,20 @@ def test_clocks_of_parts_that_share_a_chip(watts: float, peak: float, generation
     part = dataclasses.replace(PARTS["H100"], generation=generation, power=Watts(watts), flops=rates)
     for number_format in rates:
         assert part.clock(number_format).value == pytest.approx(clock, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("part", "clock"), [("a10", 0.782), ("a40", 1.0), ("rtx3090", 1.0), ("l4", 0.786), ("l40s", 1.0), ("rtx4090", 1.0)]
+)
+def test_cards_of_one_chip_keep_the_clock_their_power_allows(part: str, clock: float) -> None:
+    """A10 has 150 W for 125 TFLOP/s where A40 has 300 W for 149.7: .599 of it, ((.599 - .25) / .75)^(1/3) = .775.
+
+    L4 has 72 W for 121 TFLOP/s where L40S has 350 W for 362: .615, (.365 / .75)^(1/3) = .787. GeForce cards accumulate
+    in 32 bit at half the rate, 71 and 165.2 TFLOP/s, which draws less than the limit.
+    """
+    drawn = network_of(("dgx-a100", f"gpu/nvidia/{part}"), 1)
+    found = accelerator_of(drawn, np.array([drawn.net.index_of("gpu0")]), "card")[0]
+    assert found.clock("bf16").value == pytest.approx(clock, abs=0.01)
 
 
 def test_kernels_that_write_8_bit_take_few_passes_for_it() -> None:
