@@ -71,10 +71,8 @@ FITTED: Final[Sequence[tuple[Constant, float]]] = (
 NEUTRAL: Final[Vector] = np.array([start for _, start in FITTED])
 #: groups of newer runs are many and small
 NEWER: Final = 0.5
-#: turns of least squares, and those inside each that weigh outliers; passes for medians of groups
-TURNS: Final = 4
+#: turns of least squares that weigh outliers
 INNER_TURNS: Final = 6
-POLISHED: Final = 2
 NUDGE: Final = -0.03
 #: residual of a group from which it counts less, and weight of the distance from a start
 SCALE: Final = 0.03
@@ -221,23 +219,6 @@ class _Problem:
                         logs, here, best = tried, found, self.loss(tried, found)
                         break
         return logs
-
-
-def fit(cases: Sequence[Case], recent: Sequence[_Newer]) -> Vector:
-    """Constants that serve these runs.
-
-    Least squares from neutral starts, linearized in every turn, then one by one for the medians of groups.
-    """
-    problem = _Problem(cases, recent)
-    logs = np.log(NEUTRAL)
-    for _ in range(TURNS):
-        logs = problem.solved(logs, *problem.linear(logs))
-    for _ in range(POLISHED):
-        here, jacobian = problem.linear(logs)
-        better = problem.polished(logs, here, jacobian)
-        if problem.loss(better, problem.residuals(better)) < problem.loss(logs, here):
-            logs = better
-    return np.exp(logs)
 
 
 def _fit_near(values: Vector, kept: npt.NDArray[np.bool_]) -> Vector:

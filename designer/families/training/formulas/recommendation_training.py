@@ -6,17 +6,7 @@ from typing import Final
 
 from designer.errors import AnalysisError
 from designer.families.training.formulas.convolutional_memory import MOMENTUM, WORKSPACE
-from designer.families.training.formulas.overlap import exposed_time
-from designer.families.training.formulas.step_composition import (
-    NO_INPUT,
-    InputStage,
-    StepEstimate,
-    StepFrame,
-    compose_step,
-    require_data_parallel,
-    seen,
-    spread_of,
-)
+from designer.families.training.formulas.step_composition import DataParallelWork
 from designer.families.training.formulas.transformer_memory import GIGA, MemoryBreakdown
 from designer.families.training.formulas.transformer_step import TRAINING_PASSES
 from designer.formulas.accelerator import Accelerator
@@ -25,12 +15,11 @@ from designer.formulas.communication import CommunicationCosts, Kind, RankGroup
 from designer.formulas.compute.gemm import gemm_time
 from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.formulas.formula import Formula
-from designer.formulas.layout import Layout
 from designer.formulas.precision import SINGLE, Precision
 from designer.formulas.shapes import RecommendationNumbers
 from designer.formulas.software import Software
 from designer.sources import Constant, Status
-from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
+from designer.units import Bytes, Seconds
 
 #: a row is read forward, its weights and squares are read and written by the optimizer; of 214 rows of DLRM-dcnv2, 162
 #: are of tables that no cache holds
@@ -51,20 +40,19 @@ TABLE_COPIES: Final = Constant(2.0, 1.0, 2.0, "mlperf-dlrm", Status.SECONDARY, "
 ROWS_PACE: Final = Constant(1.0, 0.8, 1.2, "mlperf-dlrm", Status.DERIVED, "1", "H100 to B300, one to eight servers")
 
 
-def recommendation_estimate(
+def recommendation_work(
     shape: RecommendationNumbers,
+    local: float,
     accelerator: Accelerator,
     precision: Precision,
     software: Software,
-    layout: Layout,
-    global_batch: int,
     communication: CommunicationCosts,
-    input_stage: InputStage = NO_INPUT,
     *,
+    ranks: int,
     must_fit: bool = True,
     measured: Seconds | None = None,
-) -> StepEstimate:
-    """The step of a model whose tables are spread over all ranks and whose dense layers each rank has.
+) -> DataParallelWork:
+    """What a rank does with `local` samples of a model whose tables are spread over all ranks.
 
     Parameters
     ----------
@@ -78,11 +66,9 @@ def recommendation_estimate(
     Raises
     ------
     AnalysisError
-        If the layout splits anything but the batch, or tables and batch do not fit.
+        If tables and batch do not fit.
     """
-    require_data_parallel(shape.name, layout)
-    local = global_batch / layout.data
-    memory = recommendation_memory(shape, local, layout.ranks, accelerator, precision)
+    memory = recommendation_memory(shape, local, ranks, accelerator, precision)
     if must_fit and not memory.fits:
         raise AnalysisError(
             f"{shape.name} needs {memory.total / GIGA.value:.1f} GB on an accelerator of "
@@ -95,38 +81,23 @@ def recommendation_estimate(
     rows = local * shape.lookups * shape.width * SINGLE.value * ROW_PASSES.value / rate
     values = local * shape.activations * precision.activation_bytes.value
     pointwise = values * ACTIVATION_PASSES.value * software.pointwise.value / rate
-    known = measured is not None
-    compute = measured if known else products + rows + pointwise
+    compute = products + rows + pointwise
     sent = Bytes(local * shape.tables * shape.width * precision.activation_bytes.value)
-    # pooled rows go to the ranks of their samples, their gradients back
-    exchange = 2 * communication.time(Kind.ALL_TO_ALL, RankGroup.DATA, sent)
-    size = Bytes(shape.parameters * software.reduce_bytes.value)
-    sums = communication.time(Kind.ALL_REDUCE, RankGroup.DATA, size)
-    backward = Seconds(products * (1 - 1 / TRAINING_PASSES.value))
-    parts = {
-        "compute": compute,
-        "data_communication": exchange + exposed_time(sums, backward, Ratio(software.data_overlap.value)),
-        "optimizer": 0.0 if known else shape.parameters * software.optimizer.value / rate,
-    }
-    frame = StepFrame(
-        layout,
-        global_batch,
-        global_batch,
-        Flop(TRAINING_PASSES.value * shape.flop_forward * global_batch),
-        FlopPerSecond(layout.ranks * accelerator.peak(precision.name)),
-        Ratio(software.straggler.value),
-        memory,
-        known or seen(software, accelerator, precision),
-    )
     row = accelerator.calibration
-    doubts = [
-        (products / compute, row.sustained),
-        (products / compute, share(row.best, accelerator.runs_as(precision.name))),
-        (-rows / compute, ROW_PASSES),
-        (-pointwise / compute, ACTIVATION_PASSES),
-        (1, ROWS_PACE),
-    ]
-    return compose_step(parts, frame, spread_of(() if known else doubts), input_stage)
+    return DataParallelWork(
+        Seconds(compute) if measured is None else measured,
+        Seconds(products * (1 - 1 / TRAINING_PASSES.value)),
+        # pooled rows go to the ranks of their samples, their gradients back
+        Seconds(2 * communication.time(Kind.ALL_TO_ALL, RankGroup.DATA, sent)),
+        memory,
+        (
+            (products / compute, row.sustained),
+            (products / compute, share(row.best, accelerator.runs_as(precision.name))),
+            (-rows / compute, ROW_PASSES),
+            (-pointwise / compute, ACTIVATION_PASSES),
+            (1, ROWS_PACE),
+        ),
+    )
 
 
 def _products(
@@ -164,7 +135,7 @@ def recommendation_memory(
 FORMULA: Final = Formula(
     "recommendation-training",
     "Training step of a recommendation model",
-    recommendation_estimate,
+    recommendation_work,
     ("counted-training", "roofline-2009", "mlperf-dlrm"),
     "tables spread evenly over all ranks, in their memory",
 )

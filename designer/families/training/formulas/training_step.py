@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final, cast
 
-from designer.families.training.formulas.convolutional_training import convolutional_estimate
-from designer.families.training.formulas.recommendation_training import recommendation_estimate
-from designer.families.training.formulas.step_composition import NO_INPUT, SOURCES, InputStage, StepEstimate
-from designer.families.training.formulas.transformer_step import TransformerStep
+from designer.errors import AnalysisError
+from designer.families.training.formulas.convolutional_training import convolutional_work
+from designer.families.training.formulas.overlap import exposed_time
+from designer.families.training.formulas.recommendation_training import recommendation_work
+from designer.families.training.formulas.step_composition import (
+    NO_INPUT,
+    SOURCES,
+    InputStage,
+    StepEstimate,
+    StepFrame,
+    compose_step,
+    require_data_parallel,
+    seen,
+    spread_of,
+)
+from designer.families.training.formulas.transformer_step import TRAINING_PASSES, TransformerStep
 from designer.formulas.accelerator import Accelerator
-from designer.formulas.communication import CommunicationCosts
+from designer.formulas.communication import CommunicationCosts, Kind, RankGroup
+from designer.formulas.compute.roofline import MEMORY_SHARE
 from designer.formulas.formula import Formula
 from designer.formulas.layout import Layout
 from designer.formulas.precision import Precision
@@ -22,7 +35,10 @@ from designer.formulas.shapes import (
     is_transformer,
 )
 from designer.formulas.software import Software
-from designer.units import Seconds
+from designer.sources import Constant, Status
+from designer.units import Bytes, Flop, FlopPerSecond, Ratio, Seconds
+
+TENSORS: Final = Constant(3.0, 2.0, 3.0, "counted-training", Status.DERIVED, "1", "weights of a layer, norm in two")
 
 
 @lru_cache(maxsize=64)
@@ -98,31 +114,49 @@ def estimate_step(
             cast("TransformerNumbers", shape), accelerator, precision, software, sequence, frozen=frozen
         )
         return model.estimate(layout, global_batch, communication, input_stage, must_fit=must_fit)
-    if is_recommendation(shape):
-        return recommendation_estimate(
-            cast("RecommendationNumbers", shape),
-            accelerator,
-            precision,
-            software,
-            layout,
-            global_batch,
-            communication,
-            input_stage,
-            must_fit=must_fit,
-            measured=measured,
+    require_data_parallel(shape.name, layout)
+    if global_batch < layout.data:
+        raise AnalysisError(
+            f"a global batch of {global_batch} leaves some of {layout.data} accelerators without a sample",
+            place="global_batch",
+            remedy=f"give {layout.data} samples or more",
         )
-    return convolutional_estimate(
-        cast("ConvolutionalNumbers", shape),
-        accelerator,
-        precision,
-        software,
-        layout,
-        global_batch,
-        communication,
-        input_stage,
+    numbers = cast("ConvolutionalNumbers", shape)
+    run = partial(
+        partial(recommendation_work, cast("RecommendationNumbers", shape), ranks=layout.ranks)
+        if is_recommendation(shape)
+        else partial(convolutional_work, numbers),
         must_fit=must_fit,
         measured=measured,
     )
+    work = run(global_batch / layout.data, accelerator, precision, software, communication)
+    size = Bytes(numbers.parameters * software.reduce_bytes.value)
+    sums = communication.time(Kind.ALL_REDUCE, RankGroup.DATA, size) if layout.data > 1 else Seconds(0.0)
+    shown = exposed_time(sums, work.backward, Ratio(software.data_overlap.value))
+    known = measured is not None
+    parts = {
+        "compute": work.compute,
+        "data_communication": shown + work.exchange,
+        "optimizer": 0.0 if known else _optimizer(numbers, accelerator, software),
+    }
+    frame = StepFrame(
+        layout,
+        global_batch,
+        global_batch,
+        Flop(TRAINING_PASSES.value * numbers.flop_forward * global_batch),
+        FlopPerSecond(layout.ranks * accelerator.peak(precision.name)),
+        Ratio(software.straggler.value),
+        work.memory,
+        known or seen(software, accelerator, precision),
+    )
+    return compose_step(parts, frame, spread_of(() if known else work.doubts), input_stage)
+
+
+def _optimizer(shape: ConvolutionalNumbers, accelerator: Accelerator, software: Software) -> float:
+    """Update of all weights [s]."""
+    rate = accelerator.memory_bandwidth * MEMORY_SHARE.value
+    kernels = shape.layers * TENSORS.value * software.optimizer_kernels.value * software.launch.value
+    return shape.parameters * software.optimizer.value / rate + kernels
 
 
 FORMULA: Final = Formula("training-step", "Training step", estimate_step, SOURCES, "synchronous training; steady state")

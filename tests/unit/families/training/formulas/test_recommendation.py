@@ -12,7 +12,8 @@ from designer.design.document import WorkloadSpec
 from designer.engine.network import build_network
 from designer.engine.results import WorkloadResult
 from designer.errors import AnalysisError
-from designer.families.training.formulas.recommendation_training import ROW_PASSES, recommendation_estimate
+from designer.families.training.formulas.recommendation_training import ROW_PASSES
+from designer.families.training.formulas.training_step import estimate_step
 from designer.formulas.accelerator import Accelerator
 from designer.formulas.communication import Kind, RankGroup
 from designer.formulas.compute.roofline import MEMORY_SHARE
@@ -61,19 +62,17 @@ class _Links:
 def test_rows_and_exchanges_by_hand() -> None:
     """Ranks of 100 samples send 100 x 4 tables x 64 values x 2 B; twenty rows in place of ten take their bytes more."""
     fused, links = software("fused"), _Links()
-    step = recommendation_estimate(SMALL, PART, precision("fp16"), fused, Layout(data=8), 800, links)
+    step = estimate_step(SMALL, precision("fp16"), Layout(data=8), 800, PART, links, fused)
     assert (Kind.ALL_TO_ALL, 51_200.0) in links.asked
     assert (Kind.ALL_REDUCE, 1024 * 1024 * fused.reduce_bytes.value) in links.asked
     assert step.data_communication >= 2 * 51_200 / 1e10
     more = dataclasses.replace(SMALL, lookups=20)
-    longer = recommendation_estimate(more, PART, precision("fp16"), fused, Layout(data=8), 800, _Links())
+    longer = estimate_step(more, precision("fp16"), Layout(data=8), 800, PART, _Links(), fused)
     rows = 100 * 10 * 64 * 4 * ROW_PASSES.value / (1e12 * MEMORY_SHARE.value)
     assert longer.compute - step.compute == pytest.approx(rows)
     assert step.low < step.step_time < step.high
     # tables in two copies of 4 B over eight ranks
-    eight, four = (
-        recommendation_estimate(SMALL, PART, precision("fp16"), fused, Layout(data=n), 800, _Links()) for n in (8, 4)
-    )
+    eight, four = (estimate_step(SMALL, precision("fp16"), Layout(data=n), 800, PART, _Links(), fused) for n in (8, 4))
     both = 10**6 * 64 * 4 * 2
     held = [one.memory.weights + one.memory.optimizer for one in (four, eight)]
     assert held[0] - held[1] == pytest.approx(both / 4 - both / 8)
@@ -82,11 +81,11 @@ def test_rows_and_exchanges_by_hand() -> None:
 def test_what_does_not_fit_or_is_split_is_refused() -> None:
     half, fused = precision("fp16"), software("fused")
     with pytest.raises(AnalysisError, match="data-parallel only"):
-        recommendation_estimate(SMALL, PART, half, fused, Layout(tensor=2, data=4), 800, _Links())
+        estimate_step(SMALL, half, Layout(tensor=2, data=4), 800, PART, _Links(), fused)
     large = model("dlrm-dcnv2")
     assert isinstance(large, RecommendationShape)
     with pytest.raises(AnalysisError, match="GB on an accelerator") as caught:
-        recommendation_estimate(large, PART, half, fused, Layout(data=2), 800, _Links())
+        estimate_step(large, half, Layout(data=2), 800, PART, _Links(), fused)
     assert "spread" in caught.value.remedy
 
 
