@@ -28,7 +28,7 @@ FETCHED_AHEAD: Final = Constant(
 
 def convolutional_work(
     shape: ConvolutionalNumbers,
-    local: float,
+    samples: float,
     accelerator: Accelerator,
     precision: Precision,
     software: Software,
@@ -37,7 +37,7 @@ def convolutional_work(
     must_fit: bool = True,
     measured: Seconds | None = None,
 ) -> DataParallelWork:
-    """What a rank of a convolutional network does with `local` samples.
+    """What a rank of a convolutional network does with so many samples.
 
     Parameters
     ----------
@@ -50,17 +50,17 @@ def convolutional_work(
         If the local batch does not fit.
     """
     if must_fit:
-        require_batch(shape, local, accelerator, precision)
-    compute = convolutional_time(shape, local, accelerator, precision, software) if measured is None else measured
+        require_batch(shape, samples, accelerator, precision)
+    compute = convolutional_time(shape, samples, accelerator, precision, software) if measured is None else measured
     fetch = Seconds(0.0)
     if shape.fetched and communication.servers(RankGroup.DATA) > 1:
         # what the other ranks of a server hold is in the memory traffic of a sample
-        fetch = communication.time(Kind.ALL_TO_ALL, RankGroup.DATA, Bytes(local * shape.fetched))
+        fetch = communication.time(Kind.ALL_TO_ALL, RankGroup.DATA, Bytes(samples * shape.fetched))
     return DataParallelWork(
         compute,
         Seconds(compute * BACKWARD_SHARE.value),
         exposed_time(fetch, compute, Ratio(FETCHED_AHEAD.value)),
-        convolutional_memory(shape, local, accelerator, precision),
+        convolutional_memory(shape, samples, accelerator, precision),
         convolutional_spread(shape, accelerator, precision, software),
     )
 

@@ -42,7 +42,7 @@ ROWS_PACE: Final = Constant(1.0, 0.8, 1.2, "mlperf-dlrm", Status.DERIVED, "1", "
 
 def recommendation_work(
     shape: RecommendationNumbers,
-    local: float,
+    samples: float,
     accelerator: Accelerator,
     precision: Precision,
     software: Software,
@@ -52,7 +52,7 @@ def recommendation_work(
     must_fit: bool = True,
     measured: Seconds | None = None,
 ) -> DataParallelWork:
-    """What a rank does with `local` samples of a model whose tables are spread over all ranks.
+    """What a rank does with so many samples of a model whose tables are spread over all ranks.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def recommendation_work(
     AnalysisError
         If tables and batch do not fit.
     """
-    memory = recommendation_memory(shape, local, ranks, accelerator, precision)
+    memory = recommendation_memory(shape, samples, ranks, accelerator, precision)
     if must_fit and not memory.fits:
         raise AnalysisError(
             f"{shape.name} needs {memory.total / GIGA.value:.1f} GB on an accelerator of "
@@ -76,13 +76,13 @@ def recommendation_work(
             place="batch",
             remedy="use more accelerators, over which its tables are spread, or fewer samples",
         )
-    products = _products(shape, local, accelerator, precision, software)
+    products = _products(shape, samples, accelerator, precision, software)
     rate = accelerator.memory_bandwidth * MEMORY_SHARE.value
-    rows = local * shape.lookups * shape.width * SINGLE.value * ROW_PASSES.value / rate
-    values = local * shape.activations * precision.activation_bytes.value
+    rows = samples * shape.lookups * shape.width * SINGLE.value * ROW_PASSES.value / rate
+    values = samples * shape.activations * precision.activation_bytes.value
     pointwise = values * ACTIVATION_PASSES.value * software.pointwise.value / rate
     compute = products + rows + pointwise
-    sent = Bytes(local * shape.tables * shape.width * precision.activation_bytes.value)
+    sent = Bytes(samples * shape.tables * shape.width * precision.activation_bytes.value)
     row = accelerator.calibration
     return DataParallelWork(
         Seconds(compute) if measured is None else measured,
