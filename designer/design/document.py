@@ -441,6 +441,9 @@ class Policy(Frozen):
     relay_through_gpu: bool = False
     #: access control services send peer-to-peer traffic up to the root complex
     pcie_acs: bool = False
+    #: farthest peers over PCIe that collectives write to directly, as NCCL_P2P_LEVEL says (PXB, PHB, SYS); others stop
+    #: in host memory. ``auto`` as the library does: below one switch on Intel hosts, everywhere on others
+    peer_level: Literal["auto", "switch", "socket", "system"] = "auto"
     #: tier of host memory that buffers lie in; ``auto`` for DRAM where there is some
     memory_tier: Literal["auto", "dram", "hbm", "cxl", "pmem"] = "auto"
 

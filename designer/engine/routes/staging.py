@@ -30,20 +30,22 @@ Int = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
 
-def staged(network: Network, legs: Legs, direct: bool | None = None) -> Legs:
+def staged(network: Network, legs: Legs, direct: bool | None = None, far: Bool | None = None) -> Legs:
     """The same traffic with its stops in host memory; legs keep the numbers of their flows.
 
     Parameters
     ----------
     direct
         True if adapters and peers reach the memory of accelerators; None for what the policy of the design says.
+    far : (n_legs,)
+        Legs between peers that the library does not let reach each other over PCIe.
     """
     if direct is None:
         direct = network.design.policy.gpudirect
     alone = refusing(network)
     hosted = ends_in_host(network)
     hosted_rows = hosted[legs.source] | hosted[legs.target]
-    if direct and not alone.any() and not hosted_rows.any():
+    if direct and not alone.any() and not hosted_rows.any() and (far is None or not far.any()):
         return legs
     accelerates, stores = network.has(Capability.ACCELERATE), network.has(Capability.STORE)
     attaches = network.has(Capability.ATTACH)
@@ -56,7 +58,8 @@ def staged(network: Network, legs: Legs, direct: bool | None = None) -> Legs:
     if direct:
         # only what a card or a protocol cannot do
         a, b = a & (alone[source] | hosted_rows), b & (alone[target] | hosted_rows)
-        peers &= alone[source] | alone[target]
+        closed = alone[source] | alone[target]
+        peers &= closed if far is None else closed | far
     plain = np.ones(len(legs), dtype=bool)
     pieces: list[Legs] = []
     if peers.any():

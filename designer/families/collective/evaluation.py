@@ -24,10 +24,10 @@ from designer.engine.routes import route
 from designer.engine.routes.gateways import COMPUTE_ROLES
 from designer.engine.routes.hop_loads import channels_in_classes
 from designer.engine.routes.selection import resolve
-from designer.engine.routes.staging import staged
 from designer.errors import AnalysisError
 from designer.families.collective.activities import Activity
 from designer.families.collective.communicator import IN_NETWORK, Communicator, make_communicator, widened
+from designer.families.collective.routed_groups import staged_for_library
 from designer.families.collective.situation import NETWORK_SWITCHES
 from designer.families.collective.times import expression
 from designer.findings import Finding, Severity
@@ -287,7 +287,7 @@ def _flows(network: Network, activity: Activity | None, rate: float, time: Colle
         return ()
     legs = activity.hops.legs
     n = len(legs)
-    routes = route(network, staged(network, legs))
+    routes = route(network, staged_for_library(network, legs))
     order = np.argsort(routes.flow, kind="stable")
     cuts = np.searchsorted(routes.flow[order], np.arange(n + 1))
     bottleneck = set(Resources(network).ids(activity.binds_on(network, np.unique(routes.channel >> 1))))

@@ -8,7 +8,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from designer.engine.network import Network
+from designer.catalog.parttype import Capability
+from designer.engine.network import NETWORKS_LIMIT, Network
+from designer.engine.network.capacities import of_each
 from designer.engine.network.frame import STRUCTURES_LIMIT
 from designer.engine.network.hashing import mix
 from designer.engine.network.islands import find_islands, plain_classes
@@ -16,7 +18,8 @@ from designer.engine.network.partition import by_value
 from designer.engine.routes import route, same_segments, segments_on
 from designer.engine.routes.hop_loads import Common, Hops, Servers, common_of, hops_of, hops_on, servers_of
 from designer.engine.routes.hops import Pattern, RingsFound, all_with_all, legs_of, pattern_of, same_rings
-from designer.engine.routes.legs import Legs, Routes, Segments
+from designer.engine.routes.legs import Legs, Routes, Segments, groups_of
+from designer.engine.routes.routing.host_paths import Rules, roots_passed
 from designer.engine.routes.staging import staged, stops_as_plain, stops_key
 from designer.engine.routes.structure import Structure, digest, structure_of
 from designer.errors import AnalysisError
@@ -24,6 +27,7 @@ from designer.formulas.collectives import PathClass
 from designer.memo import Store, memo
 
 Int = npt.NDArray[np.int64]
+Bool = npt.NDArray[np.bool_]
 #: groups of more shapes than this are judged by the first ones
 SHAPES_LIMIT: Final = 16
 #: more pairs inside servers than this are not routed for an exchange of all with all, which then counts as a ring
@@ -102,7 +106,8 @@ def _kept_shapes(_structure: Structure) -> Store[list[int]]:
 def routed_groups(network: Network, groups: Int, place: str, what: str) -> RoutedGroups:
     """Groups routed; kept for networks connected in the same way."""
     kept = _group_store(structure_of(network))
-    key = digest(groups.ravel()) + stops_key(network) + f"{groups.shape[1]};{what}".encode()
+    peers = network.design.policy.peer_level.encode() + _on_intel(network).tobytes()
+    key = digest(groups.ravel()) + stops_key(network) + peers + f"{groups.shape[1]};{what}".encode()
     known = kept.get(key)
     found = known.on(network, place) if known is not None else None
     if found is None:
@@ -115,7 +120,7 @@ def routed_groups(network: Network, groups: Int, place: str, what: str) -> Route
 def _from_plain(network: Network, groups: Int, place: str, what: str) -> RoutedGroups | None:
     """Groups as they are routed on the plain network; None where members that differ send or go other ways."""
     was = plain_classes(network)
-    if network.plain is None or was is None or not stops_as_plain(network):
+    if network.plain is None or was is None or not stops_as_plain(network) or not _peers_as_plain(network):
         return None
     usual = routed_groups(network.plain, groups, place, what)
     rings = tuple((k, at, found) for cls, at, found in usual.rings for k, before in enumerate(was) if before == cls)
@@ -188,8 +193,57 @@ def _route(network: Network, groups: Int, place: str, what: str) -> RoutedGroups
     )
 
 
+def staged_for_library(network: Network, legs: Legs) -> Legs:
+    """Legs with the stops in host memory that hardware, policy and the library of collectives make.
+
+    Notes
+    -----
+    NCCL writes to peers over PCIe as far as ``NCCL_P2P_LEVEL`` allows. Unless it is set, that is below one switch on
+    Intel hosts since release 2.12 (``src/graph/paths.cc``), and everywhere on AMD hosts up to 2.22. From 2.23 on it is
+    below one switch on AMD hosts with more than two accelerators too, which the policy ``switch`` asks for.
+    """
+    level = network.design.policy.peer_level
+    closed = np.ones(len(legs), dtype=bool)
+    if level == "auto":
+        intel = np.zeros(int(network.island.max(initial=0)) + 1, dtype=bool)
+        intel[network.island[_on_intel(network)[network.net.part_def]]] = True
+        closed = intel[network.island[legs.source]]
+    if level == "system" or not closed.any():
+        return staged(network, legs)
+    accelerates = network.has(Capability.ACCELERATE)
+    closed &= accelerates[legs.source] & accelerates[legs.target] & (legs.source != legs.target)
+    closed &= network.island[legs.source] == network.island[legs.target]
+    rows = np.flatnonzero(closed)
+    closed[rows] = _roots_between(network, legs.source[rows], legs.target[rows]) > (level == "socket")
+    return staged(network, legs, far=closed)
+
+
+def _roots_between(network: Network, source: Int, target: Int) -> Int:
+    """Root complexes on the way from one part of an island to another. : (n,)"""
+    islands, policy = find_islands(network), network.design.policy
+    rules = Rules(policy.relay_through_gpu, policy.pcie_acs)
+    key = np.stack([islands.class_of[network.island[source]], islands.local[source], islands.local[target]], axis=1)
+    found = np.zeros(len(source), dtype=np.int64)
+    for (cls, a, b), equal in groups_of(key):
+        found[equal] = roots_passed(islands.classes[cls].shape, a, b, rules) or 0
+    return found
+
+
+@memo(most=NETWORKS_LIMIT)
+def _on_intel(network: Network) -> Bool:
+    """Definitions of parts that are processors of Intel. : (n_part_defs,)"""
+    return np.array(of_each(lambda part: part.type.startswith("cpu/intel/"), network.net.part_defs), dtype=bool)
+
+
+def _peers_as_plain(network: Network) -> bool:
+    plain, departs = network.plain, network.frame.departs
+    if plain is None or departs is None or plain.design.policy.peer_level != network.design.policy.peer_level:
+        return False
+    return np.array_equal(_on_intel(network), _on_intel(plain)[departs.part_of])
+
+
 def _ways_of(network: Network, legs: Legs, place: str) -> Routes:
-    routes = route(network, staged(network, legs), sums=True, kept=False)
+    routes = route(network, staged_for_library(network, legs), sums=True, kept=False)
     if len(routes.lost):
         f = int(routes.lost[0])
         raise AnalysisError(

@@ -131,15 +131,11 @@ SWITCH_HOP: Final = {
 RING_PIPELINE: Final = Constant(
     0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "Simple rings, trees with flags: A100 8–1024 MiB"
 )
-#: the same of rings over PCIe, where the links are slower than what the steps hide
-PCIE_PIPELINE: Final = Constant(
-    0.05,
-    0.0,
-    0.3,
-    _FIT,
-    Status.DERIVED,
-    "1",
-    "4 V100, 4 A100, 2, 4 and 8 RTX 4090, 1 to 16 MiB against 128 MiB: 0 to .1",
+#: bytes of a chunk of a ring with large chunks, which passes in two slices
+RING_CHUNK: Final = Constant(2.0**21, 2.0**21, 2.0**21, _NCCL, Status.PRIMARY, "B", "4 of 8 slots of a 4 MiB buffer")
+#: slices that pass by themselves until the last one is through, over PCIe
+RING_SLICES: Final = Constant(
+    0.5, 0.0, 1.0, "assumed-collectives", Status.ASSUMED, "1", "none if the last copy hides, one if it does not"
 )
 TREE_PIPELINE: Final = Constant(
     0.5, 0.25, 0.9, _FIT, Status.DERIVED, "1", "Simple trees: 6 points of one two-server sweep"
@@ -180,7 +176,7 @@ CROSS_SOCKET_RING: Final = Constant(
     "nvbandwidth-50",
     Status.DERIVED,
     "1",
-    "8 RTX 4090 on two Rome lose nothing, 4 A100 on two Skylake keep about half",
+    "8 RTX 4090 on two Rome lose nothing, copies between two A6000 a sixth; Intel hosts stop in memory instead",
 )
 #: the same without peer access, relative to with it, where the host is not drawn
 HOST_MEMORY_RING: Final = Constant(
@@ -189,12 +185,12 @@ HOST_MEMORY_RING: Final = Constant(
 #: what chunks that stop in host memory one after the other keep of copies at once over the same links and memory
 STAGED_RING: Final = Constant(
     0.80,
-    0.62,
+    0.45,
     0.95,
     "rtx4090-peer-access",
     Status.DERIVED,
     "1",
-    "8 RTX 4090 on two Rome: 15.0 of 18.6 GB/s; one machine",
+    "8 RTX 4090 on two Rome: 15.0 of 18.6 GB/s; 2 RTX 2080 Ti .75, 4 A100 on two Skylake .49",
 )
 #: two ranks move the same data through fewer concurrent steps
 PAIR: Final = Constant(0.93, 0.87, 0.98, _FIT, Status.DERIVED, "1", "8 points of A100 and H100 pairs; residual 4 %")

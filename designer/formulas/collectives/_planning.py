@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from designer.formulas.collectives import _constants as c
@@ -166,6 +167,11 @@ def planned_inside(situation: CollectiveSituation) -> float:
         return math.inf
     share = _PCIE if situation.intra_path.is_pcie else _of(_NVLINK, situation)
     return situation.intra_bandwidth * share.value
+
+
+def ring_channels(situation: CollectiveSituation) -> float:
+    """Channels of a ring: those of the search twice, as ``src/graph/connect.cc`` duplicates them [1]."""
+    return _allowed(situation, 2 * _lines(replace(situation, channels=0))[-1])
 
 
 def _lines(situation: CollectiveSituation) -> tuple[float, float, float]:

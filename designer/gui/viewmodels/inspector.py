@@ -114,6 +114,21 @@ def _design_form(design: Design) -> Form:
             make=lambda t: SetPolicy({"ecmp": t}),
         ),
         Entry(
+            "peer_level",
+            "Peers of collectives",
+            design.policy.peer_level,
+            design.policy.peer_level,
+            "choice",
+            (
+                ("auto", "as the library chooses"),
+                ("switch", "below one switch"),
+                ("socket", "of one socket"),
+                ("system", "everywhere"),
+            ),
+            note="how far collectives write to peers over PCIe (NCCL_P2P_LEVEL); farther ones stop in host memory",
+            make=lambda t: SetPolicy({"peer_level": t}),
+        ),
+        Entry(
             "memory_tier",
             "Buffers in",
             design.policy.memory_tier,

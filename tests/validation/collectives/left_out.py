@@ -37,21 +37,18 @@ TABLES: Sequence[tuple[dict[Any, Constant], Any]] = (
 #: fitted constants of their own, by name
 NAMES: Sequence[str] = (
     *("PCIE_RING", "PCIE_ONE_WAY", "PAIR", "SEND_NVLINK", "SEND_NETWORK"),
-    *("RING_PIPELINE", "TREE_PIPELINE", "PCIE_PIPELINE"),
+    *("RING_PIPELINE", "TREE_PIPELINE"),
 )
 PLACES: Sequence[tuple[Any, Any]] = (*TABLES, *((c, name) for name in NAMES))
 #: the sets of generations and fabrics that are fitted
 FITTED: Sequence[str] = ("FITTED_GENERATIONS", "FITTED_FABRICS")
 NEUTRAL = 0.8
-#: what is known without a measurement: plans of the library for networks and PCIe, and that PCIe fills less
+#: what is known without a measurement: plans of the library for networks and PCIe
 PLANNED: dict[Any, float] = {
     **dict.fromkeys(c.NETWORK, 0.96),
     **dict.fromkeys(("PCIE_RING", "PCIE_ONE_WAY"), 0.762),
-    "PCIE_PIPELINE": 0.3,
 }
 GRID: Sequence[float] = tuple(0.3 + 0.05 * step for step in range(15))
-#: rings over PCIe fill little
-LOWER: Sequence[float] = tuple(0.05 * step for step in range(13))
 FINER: Sequence[float] = (-0.03, -0.015, 0.0, 0.015, 0.03)
 ROUNDS = 2
 
@@ -138,8 +135,7 @@ def without(group: str, of: Callable[[dict[str, Any]], str] = itemgetter("group"
             for place in PLACES:
                 for grid in (GRID, FINER):
                     before = _get(place).value
-                    wide = LOWER if place[1] == "PCIE_PIPELINE" else GRID
-                    tried = [before, *(wide if grid is GRID else (before + step for step in grid))]
+                    tried = [before, *(grid if grid is GRID else (before + step for step in grid))]
                     errors: list[tuple[float, float, float]] = []
                     for value in tried:
                         _set(place, value)

@@ -25,9 +25,11 @@ from designer.families.collective import answer as family
 from designer.families.collective.activities import Activity
 from designer.families.collective.communicator import ALGORITHMS, Communicator, make_communicator
 from designer.families.collective.evaluation import asked_group, time_of
+from designer.families.collective.routed_groups import staged_for_library
 from designer.findings import Finding, Severity
 from designer.formulas.collectives import CollectiveKind, CollectiveTime
 from designer.formulas.formula import Formula
+from designer.interchange.changes import apply_changes
 from designer.interchange.templates import list_templates, open_design
 from designer.registry import discover
 from designer.workload.program import Collective, Measure, Move, Program, Step
@@ -55,8 +57,9 @@ def answered(network: Network, asked: Collective) -> Answered:
     return Answered(time_of(asked_group(network, asked, "workloads.c"), asked), result.binding, result.findings)
 
 
-def answer(template: str, kind: str, algorithm: str = "auto", group: str = "gpus") -> Answered:
-    return answered(build_network(open_design(template)), Collective(kind, group, LARGE, algorithm))
+def answer(template: str, kind: str, algorithm: str = "auto", group: str = "gpus", peers: str = "auto") -> Answered:
+    design = apply_changes(open_design(template), {"policy": {"peer_level": peers}}, "test")
+    return answered(build_network(design), Collective(kind, group, LARGE, algorithm))
 
 
 def test_a_ring_across_sockets_gets_what_the_socket_link_gives_peers() -> None:
@@ -65,7 +68,7 @@ def test_a_ring_across_sockets_gets_what_the_socket_link_gives_peers() -> None:
     The link has three UPI lanes of 32 GB/s: 96 GB/s raw. Peer traffic keeps 0.30 of that: 28.8 GB/s, less than the
     37.5 GB/s (0.70 × 0.85 × 63.0) of a ring over PCIe Gen5. So 28.8, and the socket link is what limits.
     """
-    found = answer("dell-r760xa", "all-reduce")
+    found = answer("dell-r760xa", "all-reduce", peers="system")
     assert found.time.bus_bandwidth == pytest.approx(28.8e9, rel=0.01)
     assert found.time.bus_bandwidth < 28.8e9
     assert {b.label for b in found.binding} == {"cpu0 → cpu1 (upi ×3)", "cpu1 → cpu0 (upi ×3)"}
@@ -76,8 +79,25 @@ def test_all_to_all_crosses_the_sockets_more_often_than_a_ring() -> None:
 
     So 28.8 ÷ (4/3) = 21.6 GB/s for every rank, of which an exchange reaches 0.92: 19.9 GB/s.
     """
-    found = answer("dell-r760xa", "all-to-all")
+    found = answer("dell-r760xa", "all-to-all", peers="system")
     assert found.time.bus_bandwidth == pytest.approx(0.92 * 21.6e9, rel=0.01)
+
+
+def test_on_intel_hosts_the_library_stops_in_memory_beyond_a_switch() -> None:
+    """The same four H100 as NCCL joins them unless NCCL_P2P_LEVEL says otherwise, and four A100 in pairs on AMD.
+
+    Every PCIe link carries a copy into memory and one out of it: 63.0 x .85 x .88 = 47.1 GB/s, of which chunks one
+    after the other keep .80: 37.7. On the AMD host peers write to each other across sockets, and stop where asked to.
+    """
+    intel = answer("dell-r760xa", "all-reduce").time
+    assert intel.bus_bandwidth == pytest.approx(63.015e9 * 0.85 * 0.88 * 0.80, rel=0.01)
+    amd, as_asked, stopping = (
+        answer("azure-ncv4-a100-pcie", "all-reduce", peers=peers).time for peers in ("auto", "system", "switch")
+    )
+    assert amd.time == as_asked.time < stopping.time
+    # four V100 below one switch write to each other on every host
+    below = [answer("dell-c4140-b", "all-reduce", peers=peers).time.time for peers in ("auto", "switch", "system")]
+    assert len(set(below)) == 1
 
 
 def test_a_bridged_pair_ring_is_held_by_its_one_way_pcie_hops() -> None:
@@ -114,9 +134,9 @@ def group_of(template: str) -> Communicator:
 
 def solved(group: Communicator, legs: Legs) -> float:
     """What the network gives the slowest of these hops when all send at once, found by sharing fairly."""
-    found = evaluate_legs(
-        group.network, Traffic(legs, legs.source, legs.target), np.full(len(legs), np.inf), NO_LIMITS, "t"
-    )
+    source, target = legs.source, legs.target
+    legs = staged_for_library(group.network, legs)
+    found = evaluate_legs(group.network, Traffic(legs, source, target), np.full(len(source), np.inf), NO_LIMITS, "t")
     return float(found.rate.min())
 
 

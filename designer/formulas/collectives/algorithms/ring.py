@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from designer.formulas.collectives import _constants as c
+from designer.formulas.collectives._planning import ring_channels
 from designer.formulas.collectives._situation import AlgorithmTime, CollectiveKind, CollectiveSituation, Protocol
 from designer.formulas.collectives._terms import (
     Rate,
@@ -38,12 +39,25 @@ def ring(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     times: list[AlgorithmTime] = []
     for protocol in protocols(situation):
         inside, outside = _rates(situation, protocol)
-        fill = c.PCIE_PIPELINE if situation.servers == 1 and situation.intra_path.is_pcie else c.RING_PIPELINE
-        pipeline = fill if protocol is Protocol.SIMPLE else None
         latency = _latency(situation, protocol)
+        large = protocol is Protocol.SIMPLE
+        # links slower than what the steps hide wait for slices alone
+        over_pcie = situation.servers == 1 and situation.intra_path.is_pcie
+        more = c.RING_SLICES.value * _slices(situation) / moved if large and over_pcie and moved else 0.0
         depth = min(1.0, 2 * c.PIPELINE_SLOTS.value / (_PASSES.get(kind, 1) * (n - 1)))
-        times.append(assemble("ring", protocol, latency, ((moved, inside), (moved, outside)), pipeline, depth))
+        pipeline = c.RING_PIPELINE if large and not over_pcie else None
+        times.append(assemble("ring", protocol, latency, ((moved, inside), (moved, outside)), pipeline, depth, more))
     return tuple(times)
+
+
+def _slices(situation: CollectiveSituation) -> float:
+    """Bytes of one slice in every channel [B].
+
+    A channel passes chunks of at most 2 MiB in two slices; where each rank has one chunk to start, they are smaller.
+    """
+    channels = ring_channels(situation.planned or situation)
+    chunk = min(c.RING_CHUNK.value, situation.message / situation.ranks / channels)
+    return chunk * channels / 2
 
 
 def _rates(situation: CollectiveSituation, protocol: Protocol) -> tuple[Rate, Rate]:
