@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from designer.catalog.parttype import Capability
+from designer.design.document import Part
 from designer.engine.network import NETWORKS_LIMIT, Network
 from designer.engine.network.capacities import of_each
 from designer.engine.network.frame import STRUCTURES_LIMIT
@@ -229,10 +230,33 @@ def _roots_between(network: Network, source: Int, target: Int) -> Int:
     return found
 
 
+def host_maker(network: Network, parts: Int) -> str:
+    """Who made the processors of the hosts of some parts, as the catalog calls them; ``amd`` if AMD is one of several.
+
+    NCCL takes mixed hosts for those of AMD. Empty where no processor is drawn, or none of a maker.
+    """
+    hosts = np.zeros(int(network.island.max(initial=0)) + 1, dtype=bool)
+    hosts[network.island[parts]] = True
+    makers = _makers(network)
+    drawn = np.unique(network.net.part_def[hosts[network.island]])
+    found = {makers[d] for d in drawn.tolist()} - {"", "generic"}
+    return found.pop() if len(found) == 1 else "amd" if "amd" in found else ""
+
+
 @memo(most=NETWORKS_LIMIT)
+def _makers(network: Network) -> tuple[str, ...]:
+    """Makers of definitions of parts that are processors of the catalog, empty for others. : (n_part_defs,)"""
+
+    def maker(part: Part) -> str:
+        kind, _, rest = part.type.partition("/")
+        return rest.partition("/")[0] if kind == "cpu" else ""
+
+    return tuple(of_each(maker, network.net.part_defs))
+
+
 def _on_intel(network: Network) -> Bool:
     """Definitions of parts that are processors of Intel. : (n_part_defs,)"""
-    return np.array(of_each(lambda part: part.type.startswith("cpu/intel/"), network.net.part_defs), dtype=bool)
+    return np.array([maker == "intel" for maker in _makers(network)], dtype=bool)
 
 
 def _peers_as_plain(network: Network) -> bool:

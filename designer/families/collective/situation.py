@@ -10,7 +10,7 @@ from designer.catalog.parttype import Capability
 from designer.engine.network import Network
 from designer.engine.routes.hop_loads import Common, Hops, through
 from designer.families.collective.activities import Activity, host_rate
-from designer.families.collective.routed_groups import Int, RoutedGroups
+from designer.families.collective.routed_groups import Int, RoutedGroups, host_maker
 from designer.formulas.collectives import (
     SWITCH_HOP,
     CollectiveKind,
@@ -96,6 +96,7 @@ def situation_of(
         intra_edge=inside.edge if inside else None,
         direct_edge=exchange.edge if exchange else None,
         inter_edge=between.edge if between else None,
+        host=host_maker(network, parts) if servers > 1 else "",
     )
 
 

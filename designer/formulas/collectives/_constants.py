@@ -20,7 +20,7 @@ _LL, _LL128, _SIMPLE = Protocol.LL, Protocol.LL128, Protocol.SIMPLE
 LAUNCH: Final = Constant(
     3e-6,
     0.0,
-    2e-5,
+    2.5e-5,
     _FIT,
     Status.DERIVED,
     "s",
@@ -93,8 +93,12 @@ AGGREGATED_PER_RANK: Final = Constant(2.8e-6, 1.9e-6, 4e-6, _NCCL, Status.PRIMAR
 AGGREGATED_OVERLAP: Final = Constant(
     3.5, 2.5, 4.5, _NCCL, Status.PRIMARY, "1", "network steps hidden behind each other"
 )
-#: posting a network operation from the host, per step of a ring that crosses servers; three messages in Simple
-NETWORK_POST: Final = Constant(1.5e-6, 1e-6, 2e-6, _NCCL, Status.PRIMARY, "s", "1 µs on Intel, 2 µs on AMD hosts")
+#: posting a network operation from the host, by its maker, per step of a ring that crosses servers; three in Simple
+NETWORK_POST: Final = {
+    "intel": Constant(1e-6, 0.7e-6, 1.5e-6, _NCCL, Status.PRIMARY, "s"),
+    "amd": Constant(2e-6, 1.4e-6, 3e-6, _NCCL, Status.PRIMARY, "s"),
+    "": Constant(1.5e-6, 1e-6, 2e-6, _NCCL, Status.PRIMARY, "s", "1 µs on Intel, 2 µs on AMD hosts"),
+}
 NETWORK_POSTS_SIMPLE: Final = Constant(3.0, 2.0, 4.0, _NCCL, Status.PRIMARY)
 PEER_POST: Final = Constant(
     1.2e-6, 0.5e-6, 2.5e-6, "assumed-collectives", Status.ASSUMED, "s", "per peer of a direct exchange"
@@ -266,10 +270,21 @@ LL_CEILING: Final = {
     90: Constant(141e9, 1e11, 2e11, _NCCL, Status.PRIMARY, "B/s"),
     100: Constant(282e9, 2e11, 4e11, _NCCL, Status.PRIMARY, "B/s"),
 }
-LL_CEILING_TWO_SERVERS: Final = Constant(
-    30e9, 2.25e10, 3.9e10, _NCCL, Status.PRIMARY, "B/s", "22.5 AMD, 39 Intel hosts"
-)
-LL_CEILING_SERVERS: Final = Constant(19.7e9, 1.9e10, 2.04e10, _NCCL, Status.PRIMARY, "B/s")
+#: the same on two servers and on more, by who made their processors; where that is not drawn, in between
+LL_CEILING_SERVERS: Final = {
+    "intel": (
+        Constant(39e9, 2.8e10, 5.5e10, _NCCL, Status.PRIMARY, "B/s"),
+        Constant(20.4e9, 1.9e10, 2.2e10, _NCCL, Status.PRIMARY, "B/s"),
+    ),
+    "amd": (
+        Constant(22.5e9, 1.6e10, 3.2e10, _NCCL, Status.PRIMARY, "B/s"),
+        Constant(19.0e9, 1.8e10, 2.04e10, _NCCL, Status.PRIMARY, "B/s"),
+    ),
+    "": (
+        Constant(30e9, 2.25e10, 3.9e10, _NCCL, Status.PRIMARY, "B/s", "22.5 AMD, 39 Intel hosts"),
+        Constant(19.7e9, 1.9e10, 2.04e10, _NCCL, Status.PRIMARY, "B/s"),
+    ),
+}
 LL_SHARE: Final = Constant(0.5, 0.4, 0.5, _NCCL, Status.PRIMARY, "1", "4 B of flag per 4 B of data")
 LL_TREE_SHARE: Final = Constant(0.263, 0.2, 0.33, _NCCL, Status.PRIMARY)
 TREE_SHARE: Final = Constant(0.92, 0.80, 0.95, _NCCL, Status.PRIMARY, "1", "trees relative to rings")

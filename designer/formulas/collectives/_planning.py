@@ -20,7 +20,7 @@ from designer.formulas.collectives._situation import (
     NetworkKind,
     Protocol,
 )
-from designer.formulas.collectives._terms import generation
+from designer.formulas.collectives._terms import by_host, generation
 from designer.sources import Constant, Status
 
 T = TypeVar("T")
@@ -211,7 +211,7 @@ def _correction(message: float, protocol: Protocol) -> float:
 def _ll_ceiling(situation: CollectiveSituation) -> float:
     if situation.servers == 1:
         return _of(c.LL_CEILING, situation).value
-    return (c.LL_CEILING_TWO_SERVERS if situation.servers == 2 else c.LL_CEILING_SERVERS).value
+    return by_host(c.LL_CEILING_SERVERS, situation)[situation.servers > 2].value
 
 
 def _of(table: Mapping[int, T], situation: CollectiveSituation) -> T:

@@ -157,6 +157,8 @@ class CollectiveSituation:
         Who starts the kernels.
     planned
         What the library plans for, where that is not this: links that are wider in thought are planned as drawn.
+    host
+        Who made the processors of the servers: ``intel``, ``amd``, another one, or empty where it is not known.
     """
 
     kind: CollectiveKind
@@ -184,6 +186,7 @@ class CollectiveSituation:
     channels: int = 0
     launch: Launch = Launch.EAGER
     planned: CollectiveSituation | None = None
+    host: str = ""
 
     def __post_init__(self) -> None:
         if self.ranks < 1 or not 1 <= self.servers <= self.ranks:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from designer.formulas.collectives import _constants as c
 from designer.formulas.collectives._situation import (
@@ -20,6 +21,7 @@ from designer.formulas.collectives._situation import (
 )
 from designer.sources import Constant, Status
 
+T = TypeVar("T")
 _DIGITS = re.compile(r"(?:sm|compute)_?(\d+)", re.IGNORECASE)
 _AMPERE, _HOPPER, _FIRST_LL128 = "sm_80", "sm_90", "sm_70"
 
@@ -48,6 +50,13 @@ def by_generation(table: Mapping[int, Constant], architecture: str) -> Constant:
     """The entry of the newest generation that is not newer than the given one; the oldest if all are newer."""
     wanted = generation(architecture)
     return table[max((key for key in table if key <= wanted), default=min(table))]
+
+
+def by_host(table: Mapping[str, T], situation: CollectiveSituation) -> T:
+    """The entry for the maker of processors of the hosts: as for the library, any but AMD counts as Intel."""
+    if not situation.host:
+        return table[""]
+    return table.get(situation.host, table["intel"])
 
 
 _ALL = (Protocol.LL, Protocol.LL128, Protocol.SIMPLE)
@@ -214,7 +223,7 @@ def ll_ceiling(situation: CollectiveSituation) -> Rate:
     """The most an LL ring or tree moves, as bus bandwidth [B/s]."""
     if situation.servers == 1:
         return ceiling(by_generation(c.LL_CEILING, situation.architecture))
-    return ceiling(c.LL_CEILING_TWO_SERVERS if situation.servers == 2 else c.LL_CEILING_SERVERS)
+    return ceiling(by_host(c.LL_CEILING_SERVERS, situation)[situation.servers > 2])
 
 
 def intra_step(

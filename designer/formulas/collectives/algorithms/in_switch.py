@@ -27,8 +27,8 @@ from designer.formulas.collectives._terms import (
 from designer.formulas.formula import Formula
 from designer.sources import Constant, Status
 
-#: plug-ins of clouds that switch it off between servers
-_WITHOUT = (NetworkKind.TCPX, NetworkKind.TCPXO)
+#: plug-ins of clouds that switch it off between servers; that of TCPXO has it on since 2025-08
+_WITHOUT = (NetworkKind.TCPX,)
 
 
 def in_switch(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:

@@ -9,6 +9,7 @@ from designer.formulas.collectives._terms import (
     Rate,
     assemble,
     by_generation,
+    by_host,
     intra_rate,
     intra_step,
     ll_ceiling,
@@ -80,7 +81,9 @@ def _latency(situation: CollectiveSituation, protocol: Protocol) -> float:
     base = c.RING_BASE[protocol].value
     if m == 1:
         return base + passes * (n - 1) * inside
-    post = c.NETWORK_POST.value * (c.NETWORK_POSTS_SIMPLE.value if protocol is Protocol.SIMPLE else 1)
+    post = by_host(c.NETWORK_POST, situation).value * (
+        c.NETWORK_POSTS_SIMPLE.value if protocol is Protocol.SIMPLE else 1
+    )
     # with one rank per server nothing hides the network
     table = c.NETWORK_TREE_STEP if n == m else c.NETWORK_RING_STEP
     outside = table[protocol].value + network_extra(situation, protocol)

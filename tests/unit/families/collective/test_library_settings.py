@@ -11,9 +11,10 @@ from designer.engine.routes.selection import resolve
 from designer.errors import AnalysisError
 from designer.families.collective.communicator import Communicator, make_communicator
 from designer.families.collective.evaluation import better_choice
-from designer.formulas.collectives import CollectiveKind, CollectiveSituation, NetworkKind, Protocol
+from designer.formulas.collectives import AlgorithmTime, CollectiveKind, CollectiveSituation, NetworkKind, Protocol
 from designer.formulas.collectives import _constants as c
 from designer.formulas.collectives.collective_time import collective_time
+from designer.interchange.changes import apply_changes
 from designer.interchange.templates import open_design
 from designer.workload.program import Collective
 
@@ -104,6 +105,32 @@ def test_published_runs_of_one_process_lie_around_it() -> None:
     assert sum(inside) == 6
 
 
+def test_processors_of_hosts_decide_how_fast_flags_and_posts_are() -> None:
+    """16 ranks on two servers. Flags: 15/8 MiB over 39 GB/s (Intel) are 50.4 us, over 22.5 GB/s (AMD) 87.4.
+
+    A step of large chunks posts three times: 3 us on Intel, less than the 3.4 us of a step inside, 6 us on AMD. That
+    is 2 x 14 x 2.6 = 72.8 us more.
+    """
+
+    def ring(host: str, protocol: Protocol) -> AlgorithmTime:
+        asked = replace(TWO_H100, message=MIB, host=host)
+        return collective_time(asked, frozenset({"ring"}), frozenset({protocol})).allowed[0]
+
+    assert ring("intel", Protocol.LL).bandwidth_term == pytest.approx(50.4e-6, rel=1e-3)
+    assert ring("amd", Protocol.LL).bandwidth_term == pytest.approx(87.4e-6, rel=1e-3)
+    intel, amd = (ring(host, Protocol.SIMPLE).latency_term for host in ("intel", "amd"))
+    assert amd - intel == pytest.approx(72.8e-6)
+    assert ring("nvidia", Protocol.SIMPLE).latency_term == intel
+    assert intel < ring("", Protocol.SIMPLE).latency_term < amd
+
+
+@pytest.mark.parametrize(("cpu", "host"), [("intel/xeon-spr", "intel"), ("amd/epyc-genoa", "amd")])
+def test_the_maker_of_processors_is_that_of_the_drawing(cpu: str, host: str) -> None:
+    changes = {"parts": {"cpu*": {"type": f"cpu/{cpu}"}}, "servers": {"count": 2, "kind": "infiniband"}}
+    network = build_network(apply_changes(open_design("hgx-h100-8"), changes, "test"))
+    assert make_communicator(network, resolve(network, "gpus", "g"), "g").situation.host == host
+
+
 def test_transports_of_clouds_run_what_their_plug_ins_are_configured_for() -> None:
     def ways(network: NetworkKind) -> set[tuple[str, Protocol]]:
         found = collective_time(replace(TWO_H100, network=network)).candidates
@@ -111,7 +138,7 @@ def test_transports_of_clouds_run_what_their_plug_ins_are_configured_for() -> No
 
     assert ways(NetworkKind.TCPX) == {("ring", Protocol.SIMPLE)}
     assert {protocol for _, protocol in ways(NetworkKind.TCPXO)} == {Protocol.SIMPLE, Protocol.LL128}
-    assert {algorithm for algorithm, _ in ways(NetworkKind.TCPXO)} == {"ring", "tree"}
+    assert {algorithm for algorithm, _ in ways(NetworkKind.TCPXO)} == {"ring", "tree", "nvls-tree"}
     assert "nvls-tree" in {algorithm for algorithm, _ in ways(NetworkKind.ROCE)}
 
 
