@@ -290,14 +290,15 @@ class DesignTools:
             opened, findings = self._open(name)
             given.append(Given(opened, name, tuple(findings)))
         settings = load_settings(None, self.folder.file(prices) if prices else None)
+        # refused before the report is made, which takes seconds
+        target = None if dry_run else self._target(output, (".html", ".pdf", ".md"))
         found = compose_report(given, settings, version=written_by())
         stated: dict[str, Any] = {
             "title": found.title,
             "chapters": [chapter.title for chapter in found.chapters],
             "written": None,
         }
-        if not dry_run:
-            target = self._target(output, (".html", ".pdf", ".md"))
+        if target is not None:
             atomic.write(target, rendered(found, target.suffix))
             stated["written"] = self.folder.name(target)
         return stated

@@ -7,6 +7,7 @@ import io
 import json
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -375,9 +376,15 @@ def page(*command: str, columns: int = 80) -> str:
     return terminal.getvalue()
 
 
+@cache
+def split_size() -> str:
+    """What is sized of a split engine, on one line."""
+    return " ".join(page("size", "serving-split-2-racks", "--for", "split-70b").split())
+
+
 def test_a_split_engine_is_sized_as_split_on_all_it_was_drawn_with() -> None:
     """Two racks of two servers with eight GPUs: 32 are drawn. Pods are prompts and answers of their own."""
-    shown = " ".join(page("size", "serving-split-2-racks", "--for", "split-70b").split())
+    shown = split_size()
     assert "32 are drawn" in shown
     assert "pod: prompts on" in shown
     assert "--set workloads.split-70b.prompt_tensor=" in shown
@@ -385,7 +392,7 @@ def test_a_split_engine_is_sized_as_split_on_all_it_was_drawn_with() -> None:
 
 def test_a_size_that_is_split_uses_the_gpus_it_names() -> None:
     """Engines times their width, of both sides, times pods, are the GPUs of the headline."""
-    shown = " ".join(page("size", "serving-split-2-racks", "--for", "split-70b").split())
+    shown = split_size()
     found = re.search(
         r"need (\d+) GPUs; .* (\d+) pods?.* prompts on (\d+) × (\d+) GPUs?, answers on (\d+) × (\d+)", shown
     )

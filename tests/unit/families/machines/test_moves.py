@@ -260,11 +260,10 @@ def test_no_host_is_emptied_faster_than_its_line_allows(rate: int, dirty: int, c
         assert metric.low <= metric.value <= metric.high, name
 
 
-@given(st.permutations(["10 Gb/s", "25 Gb/s", "40 Gb/s", "100 Gb/s"]))
-def test_a_faster_network_never_stuns_longer(speeds: list[str]) -> None:
-    found = {s: value(ask(with_speed(cluster(), s), "evacuation", **EVACUATE), "stun_time") for s in speeds}
-    order = sorted(found, key=lambda s: float(s.split()[0]))
-    assert [found[s] for s in order] == sorted(found.values(), reverse=True)
+def test_a_faster_network_never_stuns_longer() -> None:
+    speeds = ["10 Gb/s", "25 Gb/s", "40 Gb/s", "100 Gb/s"]
+    found = [value(ask(with_speed(cluster(), s), "evacuation", **EVACUATE), "stun_time") for s in speeds]
+    assert found == sorted(found, reverse=True)
 
 
 def test_the_release_before_streams_is_offered_and_stuns_longer() -> None:
