@@ -27,8 +27,8 @@ from designer.catalog.parttype import Capability, SourceRecord, link_kinds, part
 from designer.design.document import Block, Design, Group, LinkValues, Part, WorkloadSpec, with_changes
 from designer.engine.network import build_network
 from designer.errors import ExchangeError
-from designer.families.serving.calibration import Calibration
 from designer.families.serving.deployment import Deployment
+from designer.families.serving.engines import Calibration
 from designer.families.serving.placement import place_deployment
 from designer.families.serving.tasks import Serve
 from designer.fields import Quantity

@@ -13,8 +13,8 @@ from designer.errors import CatalogError
 from designer.resources import assets
 from designer.sources import Status
 from designer.units import Bytes, parse
-from designer.workload.entries import check_entry, load_entry
 from designer.workload.jobs import InputPath
+from designer.workload.text_files import check_entry, load_entry
 
 _FIELDS: Final = {
     "id",

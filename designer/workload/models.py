@@ -15,9 +15,9 @@ from designer.errors import CatalogError
 from designer.resources import assets
 from designer.sources import Status
 from designer.units import Flop, parse
-from designer.workload.entries import check_entry, load_entry
 from designer.workload.published_formats import UNSAID, PublishedFormat
 from designer.workload.shape import ConvolutionalShape, ModelShape, RecommendationShape, TransformerShape
+from designer.workload.text_files import check_entry, load_entry
 from designer.workload.vision import VisionTower
 
 _KINDS: Final = {

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Callable, Generator, Iterable, Iterator
+import tomllib
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from designer.errors import ExchangeError
+from designer.errors import CatalogError, ExchangeError
 
 _Read = TypeVar("_Read")
 #: files that are read together with one that is named in the same folder
@@ -134,3 +135,42 @@ class Contents:
                 if value not in self._known:
                     self._known[value] = {path: _Content.of(path) for path in _named_file(value)}
                 yield from self._known[value].items()
+
+
+_Entry = TypeVar("_Entry")
+
+
+def load_entry(path: Path, what: str, make: Callable[[Mapping[str, Any], Path], _Entry]) -> _Entry:
+    """Read one entry of a kind such as ``model`` from its file; `make` turns the content into the entry.
+
+    Raises
+    ------
+    CatalogError
+        Naming the file and what is wrong in it.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        return make(data, path)
+    except CatalogError as error:
+        raise error.at(file=path.name) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValueError, TypeError, KeyError) as error:
+        raise CatalogError(str(error), file=path.name, remedy=f"correct the {what} file") from error
+
+
+def check_entry(
+    data: Mapping[str, Any], path: Path, what: str, known: Collection[str], required: Collection[str]
+) -> None:
+    """Refuse fields that are unknown or missing, and an id that is not the name of the file.
+
+    Raises
+    ------
+    CatalogError
+        Naming the fields.
+    """
+    unknown, missing = set(data) - set(known), set(required) - set(data)
+    if unknown or missing:
+        raise CatalogError(
+            f"unknown fields {sorted(unknown)}, missing fields {sorted(missing)}", remedy=f"see the other {what} files"
+        )
+    if data["id"] != path.stem:
+        raise CatalogError(f"id {data['id']!r} is not the file name", place="id", remedy=f"call it {path.stem!r}")

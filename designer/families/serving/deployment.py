@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from designer.families.serving.calibration import Calibration
+from designer.families.serving.engines import Calibration
 
 #: sides of images where none are given [pixels]
 _SIDE_LIMIT: Final = 1024

@@ -11,7 +11,9 @@ from designer.catalog.parttype import PartType, SourceRecord
 from designer.design.document import Block, Design, Group, Link, Part, Policy, Wiring, WorkloadSpec
 from designer.errors import FormatError, raised_as
 from designer.fields import Quantity, amount
-from designer.interchange.cluster_networks import (
+from designer.interchange.network_products import (
+    Chosen,
+    Server,
     amount_of,
     draw_other_networks,
     network_of,
@@ -19,7 +21,6 @@ from designer.interchange.cluster_networks import (
     quantity,
     spelled,
 )
-from designer.interchange.network_products import Chosen, Server
 from designer.sources import Status
 
 #: servers and switches beyond this are refused

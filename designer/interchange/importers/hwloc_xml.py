@@ -17,8 +17,7 @@ from designer.interchange.foreign import hwloc
 from designer.interchange.foreign.accelerator_links import draw_switch_trunk, join_accelerators, mark_missing_links
 from designer.interchange.foreign.devices import Device, assumption, is_virtual_function, known_device
 from designer.interchange.foreign.finishing import finish
-from designer.interchange.foreign.hwloc import HwlocDump
-from designer.interchange.foreign.hwloc_numa import NumaDomains, nvlink_bandwidths
+from designer.interchange.foreign.hwloc import HwlocDump, NumaDomains, nvlink_bandwidths
 from designer.interchange.foreign.importer import Imported, Importer
 from designer.interchange.foreign.machine import MachineDrawing, few, spelled_size
 from designer.interchange.foreign.pcie import (

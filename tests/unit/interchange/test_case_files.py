@@ -14,8 +14,7 @@ from designer.cli.main import run
 from designer.decisions.validation import predict
 from designer.design.document import Design, with_changes
 from designer.errors import AnalysisError, ExchangeError, FormatError
-from designer.families.serving.calibration import Calibration, read_calibration
-from designer.families.serving.engines import calibrated, release
+from designer.families.serving.engines import Calibration, calibrated, read_calibration, release
 from designer.interchange.calibrating import calibrate_serving
 from designer.interchange.cases import MAX_CASES, look_into
 from designer.interchange.serving_runs import ServingRun, read_runs

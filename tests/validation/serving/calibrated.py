@@ -15,8 +15,7 @@ from itertools import permutations
 from statistics import mean, median
 from typing import Final
 
-from designer.families.serving.calibration import Calibration
-from designer.families.serving.engines import Chosen, calibrated
+from designer.families.serving.engines import Calibration, Chosen, calibrated
 from designer.families.serving.formulas._release import Release
 from designer.interchange.calibrating import LEFT, LEFT_FIRST
 from tests.validation.serving.left_out import without

@@ -21,8 +21,7 @@ from collections.abc import Iterator
 
 from designer.findings import Severity
 from designer.rules.context import Context
-from designer.rules.fixes import with_values
-from designer.rules.rule import Offence, Profile, Rule
+from designer.rules.rule import Offence, Profile, Rule, with_values
 
 _TEAMS = {"iphash", "routebasedoniphash", "lacp", "lag", "etherchannel", "bond"}
 

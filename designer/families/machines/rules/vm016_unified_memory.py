@@ -18,8 +18,7 @@ from collections.abc import Iterator
 
 from designer.families.machines.rules._context import MachineContext
 from designer.findings import Severity
-from designer.rules.fixes import with_settings
-from designer.rules.rule import Offence, Rule
+from designer.rules.rule import Offence, Rule, with_settings
 
 
 def check(context: MachineContext) -> Iterator[Offence]:

@@ -7,9 +7,8 @@ from typing import Any
 
 from designer.errors import AnalysisError, UnitError, raised_as
 from designer.families.serving.benchmarks import BENCHMARKS, as_measured
-from designer.families.serving.calibration import read_calibration
 from designer.families.serving.deployment import Deployment, Limits, Load, Serving
-from designer.families.serving.engines import ENGINES
+from designer.families.serving.engines import ENGINES, read_calibration
 from designer.families.serving.tasks import Serve
 from designer.units import parse
 from designer.workload.kind import Setting, WorkloadKind, listed, read_settings

@@ -1,1 +1,0 @@
-"""Workload kinds, one per file."""
