@@ -69,12 +69,6 @@ def _short(quantity: Quantity, dimension: str) -> str:
     return format_line_rate(number) if in_bits else format_quantity(number, dimension)
 
 
-def missing(part: PartType) -> tuple[Field, ...]:
-    """The fields of its kind that a part type gives no value for."""
-    kind = part_kinds().get(part.kind)
-    return tuple(f for f in kind.fields if f.name not in part.values) if kind else ()
-
-
 def _row(part: PartType, name: str, field: Field | None, quantity: Quantity) -> ValueRow:
     dimension = field.dimension if field else "text"
     record = part.sources.get(quantity.source)

@@ -39,8 +39,6 @@ from designer.units import Seconds, format_quantity
 from designer.workload.kind import program_of, workload_kinds
 from designer.workload.program.tasks import Collective
 
-Bool = npt.NDArray[np.bool_]
-
 LINK: Final = "link"
 FEED: Final = "feed"
 #: binary digits of a load that count: what differs by rounding is equal

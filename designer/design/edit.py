@@ -127,6 +127,22 @@ class ChangeFields(BlockEdit):
         return change(block, self.what, self.ids, self.changes, self.within, self.fixed)
 
 
+@dataclass(frozen=True)
+class RemoveEntries(BlockEdit):
+    """Base of edits that take things out of one collection."""
+
+    what: ClassVar[What]
+
+    ids: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        return f"Delete {several(self.ids, singular(self.what), self.what)}"
+
+    def change(self, block: Block) -> Block:
+        return remove(block, self.what, self.ids, self.within)
+
+
 def put(block: _B, what: What, items: Iterable[Any] = (), removed: Iterable[str] = ()) -> _B:
     """`block` with `items` put into a collection and ids taken out; itself if that changes nothing."""
     old = collection(block, what)
@@ -210,6 +226,23 @@ def change(
     demand(block, what, ids, within)
     known = collection(block, what)
     return put(block, what, [changed(known[i], changes, place(within, what, i), fixed) for i in ids])
+
+
+def with_id(block: Block, what: What, old: str, new: str, within: AnyAddress) -> Any:
+    """The thing called `old` with the id `new`.
+
+    Raises
+    ------
+    DocumentError
+        If it is not there, or the new id is taken or impossible.
+    """
+    demand(block, what, (old,), within)
+    known, at = collection(block, what), place(within, what, old)
+    renamed = changed(known[old], {"id": new}, at, fixed=())
+    if new != old and new in known:
+        text = f"there is already a {singular(what)} {new!r}"
+        raise DocumentError(text, place=f"{at}.id", remedy="choose another id")
+    return renamed
 
 
 def changed(item: _M, changes: Mapping[str, object], at: str, fixed: Iterable[str] = ("id",)) -> _M:

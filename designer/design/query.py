@@ -62,11 +62,6 @@ def children(block: Block, part_id: str | None) -> tuple[Part, ...]:
     return tuple(block.parts[i] for i in index(block).parts_in.get(part_id, ()))
 
 
-def groups_in(block: Block, part_id: str | None) -> tuple[Group, ...]:
-    """The groups directly in a part; of None those at the top of the block."""
-    return tuple(block.groups[i] for i in index(block).groups_in.get(part_id, ()))
-
-
 def contents(block: Block, ids: Iterable[str]) -> set[str]:
     """The parts called `ids` and all parts they contain, directly or not."""
     inside = index(block).parts_in
@@ -78,16 +73,6 @@ def contents(block: Block, ids: Iterable[str]) -> set[str]:
             found.add(part_id)
             todo += inside.get(part_id, ())
     return found
-
-
-def containers(block: Block, part_id: str) -> tuple[str, ...]:
-    """The parts around a part, innermost first."""
-    found: list[str] = []
-    at = block.parts[part_id].parent if part_id in block.parts else None
-    while at is not None and at not in found:
-        found.append(at)
-        at = block.parts[at].parent if at in block.parts else None
-    return tuple(found)
 
 
 def links_of(block: Block, path: str) -> tuple[Link, ...]:

@@ -11,8 +11,6 @@ from designer.design.document import Block, Design
 from designer.design.query import count_kinds
 from designer.present.blocks import Sketch
 
-#: kinds drawn in one sketch
-_MOST = 2
 #: kinds that say most about a design, the first that is there is drawn
 _TELLING = ("gpu", "server", "storage", "drive", "switch", "nic", "cpu", "memory")
 

@@ -8,7 +8,6 @@ Nemotron-3, MiMo-V2, DeepSeek-V3.2 and V4, GLM-5 and MiniMax-M3.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,6 @@ from designer.workload.shape import LARGEST, ConvolutionalShape
 
 #: words in lists of layers for each kind
 _STATE_WORDS: Final = ("linear_attention", "mamba", "mamba2")
-_DENSE_WORDS: Final = ("mlp", "dense")
 #: letters of the patterns of Nemotron-H
 _LETTERS: Final = {"M": "mamba", "*": "attention", "-": "mlp", "E": "moe"}
 
@@ -266,7 +264,6 @@ _KEYS: Final[Mapping[str, frozenset[str]]] = {
 _SPATIAL_KERNEL: Final = 3
 #: layers and repetitions of one that are read
 _LAYERS_LIMIT: Final = 10_000
-_SAMPLE: Final = re.compile(r"[1-9]\d{0,4}x([1-9]\d{0,4})x([1-9]\d{0,4})")
 _EXAMPLE: Final = '{"convolution": [64, 128], "kernel": 3, "stride": 2}, {"pool": 2} or {"dense": [2048, 1000]}'
 
 

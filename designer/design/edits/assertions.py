@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from designer.design.document import Assertion, Design
-from designer.design.edit import DesignEdit, add, demand, remove, several
+from designer.design.edit import DesignEdit, RemoveEntries, add, demand, several
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,7 @@ class AddAssertions(DesignEdit):
 
 
 @dataclass(frozen=True)
-class RemoveAssertions(DesignEdit):
+class RemoveAssertions(RemoveEntries):
     """Take assertions out."""
 
-    ids: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        return f"Delete {several(self.ids, 'assertion', 'assertions')}"
-
-    def apply(self, design: Design) -> Design:
-        return remove(design, "assertions", self.ids)
+    what = "assertions"

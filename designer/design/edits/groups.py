@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from designer.design.address import block_at, with_block
 from designer.design.document import Block, Design
-from designer.design.edit import BlockEdit, ChangeFields, changed, demand, put
+from designer.design.edit import BlockEdit, ChangeFields, changed, demand, put, with_id
 from designer.design.references import reaches, rewrite_references, with_head
 from designer.design.selectors import parse_selector
 from designer.design.validation import check_size
-from designer.errors import DocumentError
 
 
 @dataclass(frozen=True)
@@ -79,16 +78,9 @@ class SetGroupId(BlockEdit):
 
     def apply(self, design: Design) -> Design:
         block = block_at(design, self.within)
-        demand(block, "groups", (self.id,), self.within)
+        renamed = with_id(block, "groups", self.id, self.new_id, self.within)
         if self.new_id == self.id:
             return design
-        renamed = changed(block.groups[self.id], {"id": self.new_id}, self.place("groups", self.id), fixed=())
-        if self.new_id in block.groups:
-            raise DocumentError(
-                f"there is already a group {self.new_id!r}",
-                place=self.place("groups", self.id, "id"),
-                remedy="choose another id",
-            )
         groups = {self.new_id if k == self.id else k: renamed if k == self.id else g for k, g in block.groups.items()}
         return rewrite_references(
             with_block(design, self.within, block.model_copy(update={"groups": groups})),

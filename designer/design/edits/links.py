@@ -8,7 +8,17 @@ from typing import Literal
 
 from designer.design.bends import moved_along
 from designer.design.document import Block, Link
-from designer.design.edit import BlockEdit, ChangeFields, add, change, changed, demand, put, remove, several
+from designer.design.edit import (
+    BlockEdit,
+    ChangeFields,
+    RemoveEntries,
+    add,
+    change,
+    changed,
+    demand,
+    put,
+    several,
+)
 from designer.design.references import is_pattern, reaches
 from designer.errors import DocumentError
 
@@ -32,17 +42,10 @@ class AddLinks(BlockEdit):
 
 
 @dataclass(frozen=True)
-class RemoveLinks(BlockEdit):
+class RemoveLinks(RemoveEntries):
     """Take links out."""
 
-    ids: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        return f"Delete {several(self.ids, 'link', 'links')}"
-
-    def change(self, block: Block) -> Block:
-        return remove(block, "links", self.ids, self.within)
+    what = "links"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from designer.catalog.parttype import PartType, SourceRecord, part_kinds, proble
 from designer.design.address import block_at, missing, with_block
 from designer.design.bends import moved_along
 from designer.design.document import Block, Design, Part, Position
-from designer.design.edit import BlockEdit, ChangeFields, add, change, changed, demand, put, settled, several
+from designer.design.edit import BlockEdit, ChangeFields, add, change, changed, demand, put, settled, several, with_id
 from designer.design.query import contents
 from designer.design.references import is_pattern, prune, reaches, rewrite_references
 from designer.errors import DocumentError
@@ -211,13 +211,10 @@ class SetPartId(BlockEdit):
 
     def apply(self, design: Design) -> Design:
         block = block_at(design, self.within)
-        demand(block, "parts", (self.id,), self.within)
+        renamed = with_id(block, "parts", self.id, self.new_id, self.within)
         if self.new_id == self.id:
             return design
         at = self.place("parts", self.id, "id")
-        renamed = changed(block.parts[self.id], {"id": self.new_id}, self.place("parts", self.id), fixed=())
-        if self.new_id in block.parts:
-            raise DocumentError(f"there is already a part {self.new_id!r}", place=at, remedy="choose another id")
         parts = {
             (self.new_id if key == self.id else key): renamed
             if key == self.id

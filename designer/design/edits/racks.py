@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from designer.design.document import Design, Elevation
-from designer.design.edit import DesignEdit, demand, put, several
+from designer.design.edit import DesignEdit, RemoveEntries, put, several
 from designer.design.references import reaches
 from designer.errors import DocumentError
 
@@ -45,15 +45,7 @@ class SetRacks(DesignEdit):
 
 
 @dataclass(frozen=True)
-class RemoveRacks(DesignEdit):
-    """Take racks away; what stood in them has no fixed place any more."""
+class RemoveRacks(RemoveEntries):
+    """Take racks away; what was in them has no fixed place any more."""
 
-    ids: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        return f"Delete {several(self.ids, 'rack', 'racks')}"
-
-    def apply(self, design: Design) -> Design:
-        demand(design, "racks", self.ids)
-        return put(design, "racks", removed=self.ids)
+    what = "racks"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from designer.design.document import Design, Waiver
-from designer.design.edit import DesignEdit, add, remove, several
+from designer.design.edit import DesignEdit, RemoveEntries, add, several
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,7 @@ class AddWaivers(DesignEdit):
 
 
 @dataclass(frozen=True)
-class RemoveWaivers(DesignEdit):
+class RemoveWaivers(RemoveEntries):
     """Let findings stand again."""
 
-    ids: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        return f"Delete {several(self.ids, 'waiver', 'waivers')}"
-
-    def apply(self, design: Design) -> Design:
-        return remove(design, "waivers", self.ids)
+    what = "waivers"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from designer.design.address import block_at, with_block
 from designer.design.document import Block, Design, Wiring
-from designer.design.edit import BlockEdit, ChangeFields, add, change, remove, several
+from designer.design.edit import BlockEdit, ChangeFields, RemoveEntries, add, change
 from designer.design.elaborate import elaborate
 
 
@@ -29,17 +29,10 @@ class AddWirings(BlockEdit):
 
 
 @dataclass(frozen=True)
-class RemoveWirings(BlockEdit):
+class RemoveWirings(RemoveEntries):
     """Take wirings out."""
 
-    ids: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        return f"Delete {several(self.ids, 'wiring', 'wirings')}"
-
-    def change(self, block: Block) -> Block:
-        return remove(block, "wirings", self.ids, self.within)
+    what = "wirings"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from designer.design.address import missing
 from designer.design.document import Design, WorkloadSpec
-from designer.design.edit import DesignEdit, add, change, put, remove, several
+from designer.design.edit import DesignEdit, RemoveEntries, add, change, put, several
 
 
 @dataclass(frozen=True)
@@ -28,18 +28,13 @@ class AddWorkloads(DesignEdit):
 
 
 @dataclass(frozen=True)
-class RemoveWorkloads(DesignEdit):
+class RemoveWorkloads(RemoveEntries):
     """Take workloads out, with the assertions about them."""
 
-    ids: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        return f"Delete {several(self.ids, 'workload', 'workloads')}"
+    what = "workloads"
 
     def apply(self, design: Design) -> Design:
-        smaller = remove(design, "workloads", self.ids)
-        gone = set(self.ids)
+        smaller, gone = super().apply(design), set(self.ids)
         smaller = put(smaller, "assertions", removed=[a.id for a in design.assertions.values() if a.workload in gone])
         if smaller.default_workload in gone:
             smaller = smaller.model_copy(update={"default_workload": next(iter(smaller.workloads), "")})

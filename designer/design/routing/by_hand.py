@@ -10,7 +10,6 @@ import numpy.typing as npt
 from designer.design.routing.sides import BOTTOM, EDGE, LEFT, RIGHT, TOP
 
 Float = npt.NDArray[np.float64]
-Bool = npt.NDArray[np.bool_]
 
 #: a way may touch a box by so much, scene units
 _TOUCH: Final = 0.25

@@ -28,8 +28,6 @@ Scenario = Mapping[Any, float]
 #: the same for many scenarios, one entry for each
 Slower = Mapping[Any, Float]
 
-#: times this near are equal, relative
-SAME: Final = Constant(1e-9, 1e-12, 1e-6, "flows-numerics", Status.ASSUMED, "1", "rounding of a time").value
 #: parts this near the longest hold back together with it, relative
 TIED: Final = Constant(0.02, 0.0, 0.1, "assumed-training", Status.ASSUMED, "1", "explained together").value
 _NONE: Final[Slower] = {}

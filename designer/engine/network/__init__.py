@@ -170,13 +170,8 @@ class Network:
         return self.arrays.n_link_resources + self.arrays.n_part_resources
 
     @property
-    def hop_latency(self) -> Float:
-        """Time through each part that passes traffic on, infinite where it does not say. : (n_parts,) [s]"""
-        return self.hop_bands[0]
-
-    @property
     def hop_bands(self) -> Float:
-        """The same with its band. : (3, n_parts) [s]"""
+        """Time through each part that passes traffic on with its band, infinite if not known. : (3, n_parts) [s]"""
         return self.hop_bands_of_definitions[:, self.net.part_def]
 
     @property

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from designer.engine.network import Network
 from designer.engine.results import Bottleneck, Curve, Step
@@ -300,8 +299,6 @@ def gains(served: Served) -> tuple[Curve, ...]:
 
 
 # Replicas that follow the load: started when more comes, stopped when less does, ready after their cold start.
-
-Float = npt.NDArray[np.float64]
 
 
 def _policy(value: float, low: float, high: float, unit: str, note: str) -> Constant:

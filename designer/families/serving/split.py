@@ -44,7 +44,6 @@ from designer.findings import Finding
 from designer.units import Bytes, BytesPerSecond, Ratio, Seconds
 from designer.workload.program.tasks import Move
 
-Float = npt.NDArray[np.float64]
 Int = npt.NDArray[np.int64]
 
 #: pulls that use a path more than this leave nothing to share

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from designer.engine.accelerators import number
 from designer.engine.network import Network
@@ -24,8 +23,6 @@ from designer.families.serving.traces import reuse_curve
 from designer.findings import Finding, Severity
 from designer.units import format_quantity
 from designer.workload.program.tasks import Move
-
-Int = npt.NDArray[np.int64]
 
 #: fetching that wants more than this of its path is cut down to it: the rest is computed again
 _FULL_TOLERANCE: Final = 0.9

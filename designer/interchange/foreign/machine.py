@@ -19,8 +19,6 @@ from designer.interchange.foreign.devices import Device
 from designer.sources import Status
 from designer.units import format_quantity, write
 
-#: accelerators on boards with NVLink, by the generation of their PCIe link
-_BY_PCIE: Final = {3: "volta", 4: "ampere-ga100", 5: "hopper"}
 _MAX_PARTS: Final = 100_000
 _MAX_LINKS: Final = 400_000
 _NAME_LENGTH: Final = 200

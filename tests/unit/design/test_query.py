@@ -18,10 +18,8 @@ from designer.design.graph import to_networkx
 from designer.design.peers import degraded_links
 from designer.design.query import (
     children,
-    containers,
     contents,
     count_groups,
-    groups_in,
     links_of,
     neighbours,
     roots,
@@ -42,10 +40,8 @@ def test_containment_and_neighbours() -> None:
     assert [p.id for p in roots(server)] == ["server"]
     assert len(children(server, "server")) == len(server.parts) - 1
     assert contents(server, ["server"]) == set(server.parts)
-    assert containers(server, "gpu0") == ("server",)
     assert set(neighbours(server, "gpu0")) == {"psw0", "nvsw0", "nvsw1", "nvsw2", "nvsw3"}
     assert {x.id for x in links_of(server, "cpu0")} >= {"upi", "bus0"}
-    assert [g.id for g in groups_in(one_unit(2), None)] == ["servers", "leaves", "spines"]
 
 
 def test_an_index_does_not_outlive_a_change() -> None:

@@ -212,8 +212,6 @@ class Outcome:
         Put on the link, resent pages included [B].
     slowdown
         Share of its writing rate the guest loses while it is slowed down [1].
-    slowed_time
-        How long it is slowed down [s].
     time, remaining
         The curve: memory not yet in place at the destination [B] against time [s].
     """
@@ -227,7 +225,6 @@ class Outcome:
     longest_downtime: float
     transferred: Estimate
     slowdown: Estimate
-    slowed_time: float
     time: tuple[float, ...]
     remaining: tuple[float, ...]
     sources: tuple[str, ...]
@@ -253,7 +250,6 @@ def curve(rounds: Rounds, start: float, end: float) -> tuple[tuple[float, ...], 
     return tuple(time), tuple(remaining)
 
 
-def slowed(rounds: Rounds) -> tuple[float, float]:
-    """Largest share of writing lost, and for how long the guest was slowed at all [s]."""
-    lost = max((1 - each.kept for each in rounds.rounds), default=0.0)
-    return lost, sum(each.duration for each in rounds.rounds if each.kept < 1)
+def slowed(rounds: Rounds) -> float:
+    """Largest share of its writing that the guest lost while it was slowed down [1]."""
+    return max((1 - each.kept for each in rounds.rounds), default=0.0)

@@ -335,7 +335,6 @@ def handed_over(switchover: Estimate, vfio_downtime: Estimate, setup: Estimate) 
         longest_downtime=pause.value,
         transferred=nothing,
         slowdown=Estimate.exact(0.0, "1"),
-        slowed_time=0.0,
         time=(0.0, total.value),
         remaining=(0.0, 0.0),
         sources=HANDED_OVER_SOURCES,
@@ -420,7 +419,7 @@ def _outcome(
     cases: tuple[_Done, _Done, _Done], setup: float, squeeze: float, vfio_state: float, longest_downtime: float
 ) -> Outcome:
     nominal = cases[0]
-    lost, slowed_time = slowed(nominal.rounds)
+    lost = slowed(nominal.rounds)
     end = nominal.total
     time, remaining = curve(nominal.rounds, setup, end)
     verdict, reason = _verdict(nominal, lost, longest_downtime)
@@ -440,8 +439,7 @@ def _outcome(
             "B",
             SOURCES,
         ),
-        slowdown=Estimate.over([slowed(case.rounds)[0] for case in cases], "1", SOURCES),
-        slowed_time=slowed_time,
+        slowdown=Estimate.over([slowed(case.rounds) for case in cases], "1", SOURCES),
         time=time,
         remaining=remaining,
         sources=SOURCES,

@@ -156,7 +156,7 @@ def _outcome(
     nominal: _Done, others: tuple[_Done, _Done], setup: float, checkpoint: float, longest_downtime: float
 ) -> Outcome:
     cases = (nominal, *others)
-    lost, slowed_time = slowed(nominal.rounds)
+    lost = slowed(nominal.rounds)
     verdict, reason = _verdict(nominal.rounds, lost)
     time, remaining = curve(nominal.rounds, setup, nominal.total)
     return Outcome(
@@ -170,8 +170,7 @@ def _outcome(
         downtime=Estimate.over([case.downtime for case in cases], "s", SOURCES),
         longest_downtime=longest_downtime,
         transferred=Estimate.over([_total_sent(case.rounds, checkpoint) for case in cases], "B", SOURCES),
-        slowdown=Estimate.over([slowed(case.rounds)[0] for case in cases], "1", SOURCES),
-        slowed_time=slowed_time,
+        slowdown=Estimate.over([slowed(case.rounds) for case in cases], "1", SOURCES),
         time=time,
         remaining=remaining,
         sources=SOURCES,
