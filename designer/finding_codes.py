@@ -1,4 +1,4 @@
-"""Every code a finding may have, with its title and how severe it may be; the codes of rules stand in their files.
+"""Every code a finding may have, with its title and how severe it may be; the codes of rules are in their files.
 
 One line a code: the code, its severities, its title. ``docs/findings.md`` is made from this table.
 """

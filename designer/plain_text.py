@@ -30,7 +30,7 @@ MONTHS: Final = (
     "November",
     "December",
 )
-#: a message longer than this is not read; what goes is taken from its middle, since remedies stand at the end
+#: a message longer than this is not read; what goes is taken from its middle, since remedies are at the end
 LONGEST: Final = 2000
 
 

@@ -99,7 +99,7 @@ class Folder:
 
 
 def _own_places() -> list[str | Path]:
-    """Where the interpreter, the libraries and the program's own data stand."""
+    """Where the interpreter, the libraries and the program's own data are."""
     found: list[str | Path] = [assets(), templates(), Path(__file__).parents[1], sys.prefix, sys.base_prefix]
     installed = {p for p in sysconfig.get_paths().values() if os.path.isdir(p)}
     # an installer may keep packages in one place and link to them from each environment

@@ -2,7 +2,7 @@
 
 The first workload that trains is written, the default one if it does. Each trace computes for as long as the analysis
 says the step does, then runs the collectives of the step one kind and size after the other, as often as the step model
-counts them. How much of them hides behind computing is the simulator's to say. Groups of ranks stand as attributes of
+counts them. How much of them hides behind computing is the simulator's to say. Groups of ranks are attributes of
 the collectives and in ``comm_groups.json``, which ASTRA-sim takes as its communicator groups.
 Sources: mlcommons/chakra at 6dc63e14, schema/protobuf/et_def.proto (MIT): messages and field numbers; astra-sim,
 tests/rt_template (attributes its reader asks for).

@@ -50,7 +50,7 @@ class Reading:
 
 
 def read(text: str, machine: Machine, name: str = "") -> list[Reading]:
-    """The results in the output of a test; several tools may stand in one text.
+    """The results in the output of a test; one text may hold several tools.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def _nccl(text: str, machine: Machine, name: str) -> Iterator[Reading]:
         cells = line.split()
         if len(cells) < 8 or line.lstrip().startswith("#") or not cells[0].isdigit() or not cells[1].isdigit():
             continue
-        # behind size, count and type stand the operation and the root where the collective has them
+        # behind size, count and type are the operation and the root where the collective has them
         rest = [c for c in cells[2:] if _NUMBER.match(c)]
         rest = rest[1:] if len(cells) in (13, 12) and len(rest) % 4 == 1 else rest
         if len(rest) < 3 or int(cells[0]) <= 0 or not _positive(float(rest[2])):

@@ -203,7 +203,7 @@ class Loss:
     share
         What is left of the throughput, 1 for all of it, 0 where the workload cannot run.
     gpus_lost, gpus_stranded
-        Accelerators that fail, and those that stand but can no longer be used.
+        Accelerators that fail, and those that work but can no longer be used.
     machines
         Virtual machines that cannot be started again.
     limits
@@ -436,7 +436,7 @@ def survive(
     ----------
     equal
         True to work out one failure of each class of those that nothing distinguishes; false for each by itself. Where
-        virtual machines stand, each is worked out by itself: what is on a part distinguishes it.
+        virtual machines are, each is worked out by itself: what is on a part distinguishes it.
     pairs
         So many double failures, drawn at random with a seed.
 

@@ -65,9 +65,8 @@ class Fault:
     algorithm
         What collectives are forced to.
     marks
-        Parts the edit singles out, in order: faults of one kind whose marks stand in the same way on the drawing show
-        in the same way.
-        None where it is not known what does.
+        Parts the edit singles out, in order: faults of one kind whose marks are placed equally on the drawing show
+        equally. None where it is not known what does.
     """
 
     kind: str

@@ -1,7 +1,7 @@
 """Rows of a sweep in a file: written one by one, so that a stop loses none, and read again to go on.
 
 CSV by default: settings as they were spelled, metrics in SI units with their band, what binds, why a run has no answer.
-``.parquet`` holds the same table, where ``pyarrow`` is installed; while it grows, its rows stand in CSV next to it.
+``.parquet`` holds the same table, where ``pyarrow`` is installed; while it grows, its rows are in CSV next to it.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class RowFile:
         self.parquet = path.suffix.lower() == ".parquet"
         if self.parquet:
             _arrow(path)
-        #: where rows stand while they come
+        #: where rows are while they come
         self.growing = path.with_name(f"{path.name}.part.csv") if self.parquet else path
         self._question = _Question(task)
         self._lines = LineFile(self.growing, _line(heads(task)), companion=self.parquet)

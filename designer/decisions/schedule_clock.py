@@ -1,4 +1,4 @@
-"""A timetable on the clock: machines are written to the store and read from it over links, beside all else."""
+"""A timetable on the clock: machines are written to the store and read from it over links, with all else."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _text(part_type: PartType, name: str) -> str:
 
 
 def _more_machines(network: Network, number: int, prices: Prices) -> Iterator[Candidate]:
-    """One more machine, or twice as many, of the group that the accelerators stand in."""
+    """One more machine, or twice as many, of the group that the accelerators are in."""
     net, design = network.net, network.design
     within, _ = split_path(net.path(number))
     if not within:

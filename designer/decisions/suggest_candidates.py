@@ -183,7 +183,7 @@ def _place(network: Network, path: str) -> tuple[Address, str, Block]:
 
 
 def _equal_links(network: Network, link: int) -> tuple[Address, list[Link | Wiring], int]:
-    """Links of the same block that are as the given one and join the same kinds, and how many stand in all."""
+    """Links of the same block that are as the given one and join the same kinds, and how many there are in all."""
     net = network.net
     path, definition = net.link_path(link), net.link(link)
     if isinstance(definition, Wiring):

@@ -91,7 +91,7 @@ def sweep(
     progress: Progress | None = None,
     cancelled: Cancel | None = None,
 ) -> tuple[Row, ...]:
-    """All rows in order; with a file, those that stand in it are taken from there and the others put in.
+    """All rows in order; with a file, those that it has are taken from there and the others put in.
 
     Raises
     ------

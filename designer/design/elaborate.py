@@ -357,7 +357,7 @@ def _expand_blocks(shape: Shape) -> Arrays:
 
 
 def _replace_definitions(half: Netlist, plain: Arrays) -> Arrays:
-    """The arrays of a block from those of its plain one: parts and links stand in the same way, definitions are its
+    """The arrays of a block from those of its plain one: parts and links are in the same order, definitions are its
     own."""
     part_def, link_def = [_numbers(np.arange(half.own_parts))], [_numbers(np.arange(half.own_links))]
     for run in _member_runs(half):

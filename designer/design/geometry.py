@@ -347,7 +347,7 @@ def _strung(
 
 
 def may_move(geometry: Geometry, boxes: list[int]) -> bool:
-    """True if boxes stand among things that stay where they are: placed ones, no open groups."""
+    """True if boxes are among things that stay where they are: placed ones, no open groups."""
     for container in {int(geometry.parent[box]) for box in boxes}:
         around = geometry.parent == container
         if (around & (geometry.is_group & geometry.is_container | ~geometry.placed)).any():

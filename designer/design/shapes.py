@@ -1,8 +1,8 @@
-"""What blocks have in common whose parts stand and are joined in the same way, and the block that such exceptions
+"""What blocks have in common whose parts are placed and joined in the same way, and the block that such exceptions
 differ from.
 
-A member that differs from its group in values alone has parts and links of its own, but they stand where those of
-the other members stand. The *plain* block is the block without such exceptions: ends of links, islands and ways are
+A member that differs from its group in values alone has parts and links of its own, but they are where those of
+the other members are. The *plain* block is the block without such exceptions: ends of links, islands and ways are
 found in it once, and an edited member takes them over.
 """
 
@@ -23,7 +23,7 @@ AnyBlock = TypeVar("AnyBlock", bound=Block)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """What blocks have in common whose parts stand and are joined in the same way, whatever the values of parts and
+    """What blocks have in common whose parts are placed and joined in the same way, whatever the values of parts and
     links.
 
     One object for all of them: an edit of a value finds the arrays made, and so does its undo.
@@ -38,7 +38,7 @@ class Shape:
 
 
 def shape_of(block: Block) -> Shape:
-    """The shape of a block: the same object for all blocks whose parts stand and are joined in the same way."""
+    """The shape of a block: the same object for all blocks whose parts are placed and joined in the same way."""
     return _shape(block)
 
 
@@ -60,7 +60,7 @@ _shapes: Interned[Shape] = Interned(SHAPES_LIMIT)
 
 
 def plain_of(block: AnyBlock) -> AnyBlock:
-    """The block without exceptions that stand and are joined as the other members; itself where it has none."""
+    """The block without exceptions that are placed and joined as the other members; itself where it has none."""
     plain = _plain_block(block)
     assert isinstance(plain, type(block))
     return plain

@@ -29,7 +29,7 @@ def expired(waiver: Waiver, today: date) -> bool:
 
 
 def apart(design: Design, findings: Iterable[Finding], today: date) -> tuple[list[Finding], list[Waived]]:
-    """The findings that stand, and those a waiver covers; a waiver that ran out is reported as a finding of its own."""
+    """The findings that remain, and those a waiver covers; one that ran out is a finding of its own."""
     stand: list[Finding] = []
     waived: list[Waived] = []
     for finding in findings:

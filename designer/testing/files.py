@@ -1,4 +1,4 @@
-"""Where design tests stand: in ``*.checks.toml`` next to a design, and as assertions inside a design."""
+"""Where design tests are: in ``*.checks.toml`` next to a design, and as assertions inside a design."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Suite:
     Parameters
     ----------
     file
-        Where the tests stand.
+        Where the tests are.
     name
         The design, for people.
     own_set
@@ -145,7 +145,7 @@ def _suite_of_checks(path: Path, overrides: Sequence[str], workload_files: Seque
 def _promises(
     text: str, content: Mapping[str, Any], shown: str
 ) -> tuple[list[Promise], dict[str, tuple[str, ...]], dict[str, int]]:
-    """The tests in a file, the overrides of single ones, and the lines they stand at."""
+    """The tests in a file, the overrides of single ones, and the lines they are at."""
     promises: list[Promise] = []
     own_set: dict[str, tuple[str, ...]] = {}
     lines: dict[str, int] = {}

@@ -123,7 +123,7 @@ def _object(text: str) -> dict[str, object]:
     if deeper_than(DEEPEST, text) is not None:
         raise ExchangeError(f"nested deeper than {DEEPEST} levels", remedy="give the config.json of a model")
     try:
-        # Infinity and NaN stand in real files, as limits of time steps; as a dimension of the model they are refused.
+        # Infinity and NaN occur in real files, as limits of time steps; as a dimension of the model they are refused.
         data: object = json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise ExchangeError(

@@ -239,7 +239,7 @@ class _Judge:
         return 0.0
 
     def without_stranded(self, found: Damage) -> Damage:
-        """The damage with accelerators gone that stand and are cut off, where those stop the workload."""
+        """The damage with accelerators gone that work and are cut off, where those stop the workload."""
         cut = np.setdiff1d(found.stranded, found.parts)
         if not len(cut) or found.after is None:
             return found

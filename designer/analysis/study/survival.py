@@ -51,7 +51,7 @@ class After:
     result
         The workload, its rows left out; None where it cannot run, and `why`.
     stranded
-        Accelerators that stand and are of no use.
+        Accelerators that work and are of no use.
     accelerators
         How many the workload still has to choose from.
     ranks

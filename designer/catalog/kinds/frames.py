@@ -1,4 +1,4 @@
-"""What holds parts, and what stands at the edge of a network."""
+"""What holds parts, and what is at the edge of a network."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _MORE = (
 )
 #: results that fail or pass are stated up to so many
 _MOST = 40
-#: in a narrower terminal commands stand below the table
+#: in a narrower terminal commands are below the table
 _WIDE = 160
 #: larger files hold no results [B]
 _LARGEST = 64_000_000

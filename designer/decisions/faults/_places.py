@@ -150,7 +150,7 @@ def peer_links(machine: Machine, parts: Sequence[str]) -> Edit | None:
 
 
 def accelerator_links(machine: Machine, part: str) -> list[tuple[str, Address, Link]]:
-    """Accelerator links at a part that stand on the drawing: path, place and link."""
+    """Accelerator links at a part that are on the drawing: path, place and link."""
     net = machine.network.net
     number = net.index_of(part)
     at = ((net.link_a == number) | (net.link_b == number)) & (machine.network.domain == ACCELERATOR)

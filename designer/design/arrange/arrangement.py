@@ -1,4 +1,4 @@
-"""Where the parts and groups of one block stand while its groups are closed. Kept as long as the block lives."""
+"""Where the parts and groups of one block are while its groups are closed. Kept as long as the block lives."""
 
 from __future__ import annotations
 

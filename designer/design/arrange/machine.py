@@ -56,7 +56,7 @@ class _Style:
         Leaves are above accelerators and below each other, with room for the lines next to them, not in the gaps
         between accelerators and side by side.
     rows
-        In how many rows the roots stand; in the second of two, everything hangs upwards, with the switches of the
+        In how many rows the roots are; in the second of two, everything hangs upwards, with the switches of the
         accelerators between both.
     spread
         What rows are farther apart than they have to be, scene units.
@@ -448,7 +448,7 @@ def _put_accelerator_switches(
 
     def key(item: Item) -> tuple[object, ...]:
         xs = linked[item.ref]
-        # those of accelerators still to come, below, stand behind
+        # those of accelerators still to come, below, are behind
         return (not xs, round(sum(xs) / len(xs) / GRID) if xs else 0, natural_key(item.ref.id), item.ref)
 
     pitch = grid_up(max(i.width for i in switches)) + _NEXT

@@ -47,7 +47,7 @@ class ChangeAnnotations(DesignEdit):
 class OrderAnnotations(DesignEdit):
     """Bring notes and frames before all others of their style, or behind them; among themselves they stay as they are.
 
-    Frames stand behind all parts and notes in front of them, whatever their order.
+    Frames are behind all parts and notes in front of them, whatever their order.
     """
 
     ids: tuple[str, ...]

@@ -24,6 +24,6 @@ class AddWaivers(DesignEdit):
 
 @dataclass(frozen=True)
 class RemoveWaivers(RemoveEntries):
-    """Let findings stand again."""
+    """Report waived findings again."""
 
     what = "waivers"

@@ -1,4 +1,4 @@
-"""Ways drawn by hand: links that run through given corners, and come to their boxes however those stand."""
+"""Ways drawn by hand: links that run through given corners, and come to their boxes wherever those are."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ class Grid:
 
 
 def grid_of(rects: Float, border: tuple[float, float, float, float]) -> Grid | None:
-    """The grid of the things of a container; None where they are too many and stand too irregularly.
+    """The grid of the things of a container; None where they are too many or placed too irregularly.
 
     Parameters
     ----------

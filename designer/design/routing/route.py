@@ -176,7 +176,7 @@ class _Router:
         return lost
 
     def _direct_ways(self, rows: list[int], meet: Int, sides: tuple[Int, Int]) -> Iterator[tuple[int, Float]]:
-        """Ways of links that cannot be led container by container: where boxes stand right at each other, the only way
+        """Ways of links that cannot be led container by container: where boxes are right at each other, the only way
         out of one may come in again elsewhere. They are searched for through all containers around both ends at once,
         and where something is right at the border of one of those, outside of it too.
         """

@@ -80,7 +80,7 @@ def straight_places(grid: Grid, low: Float, high: Float, start: Float, stop: Flo
 
 
 def open_stretch(grid: Grid, rect: Float, side: Int, counts: Bool, ends: tuple[Float, Float]) -> tuple[Float, Float]:
-    """Between which places links may leave the sides of boxes: where others stand right at a side, the longest stretch
+    """Between which places links may leave the sides of boxes: where others are right at a side, the longest stretch
     without. : (k,), (k,)
 
     Parameters
@@ -127,7 +127,7 @@ def flush(rect: Float, parent: Int, solid: Bool) -> Bool:
 
 
 def shut_stretches(grid: Grid, rect: Float, side: int) -> list[tuple[float, float]]:
-    """Between which places of a side of a box others stand right at it.
+    """Between which places of a side of a box others are right at it.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ class ResourceTable:
         return self.limit(Limit(path, f"{path} at work", float(len(parts))), engine)
 
     def renumbered(self, resource: npt.NDArray[np.integer[Any]], limits: Sequence[Limit], of: object = None) -> Int:
-        """Resources of an incidence whose limits stand after those of the network, by their numbers here."""
+        """Resources of an incidence whose limits come after those of the network, by their numbers here."""
         n = self.network.n_resources
         if not len(limits) or not len(resource):
             return resource.astype(np.int64)

@@ -126,7 +126,7 @@ def _place_all(network: Network) -> Placement:
     placed: dict[str, Placed] = {}
     refused: dict[str, Refusal] = {}
     findings: list[Finding] = []
-    # Machines whose devices are all stated stand first, then those with a host, then those without, GPUs before others.
+    # Machines whose devices are all stated come first, then those with a host, then those without, GPUs before others.
     for vm in sorted(network.design.vms.values(), key=_placement_order):
         found = _place_one(vm, hosts, free_capacities)
         if isinstance(found, Refusal):

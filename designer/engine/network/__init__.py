@@ -448,7 +448,7 @@ def _plain_network(design: Design, frame: Frame) -> tuple[Network, Departure] | 
 
 
 def _unlike(own: Sequence[object], plain: Sequence[object], of: Int) -> Bool:
-    """Which definitions say something else than the plain ones that stand there."""
+    """Which definitions say something else than the plain ones in their place."""
     pairs = ((one, plain[other]) for one, other in zip(own, of.tolist(), strict=True))
     return np.array([one is not other and one != other for one, other in pairs], dtype=bool)
 

@@ -111,7 +111,7 @@ class Damage:
     links
         Links that fail, one of each bundle each time it is named.
     stranded
-        Accelerators that stand but can no longer be used.
+        Accelerators that work but can no longer be used.
     deleted
         What fails and what no host sees any more, without what leads nowhere.
     after
@@ -283,7 +283,7 @@ def _is_transit(network: Network) -> Bool:
 
 
 def stranded(before: Network, after: Network) -> Int:
-    """Numbers of the accelerators that stand but are cut off from the rest of those they worked with.
+    """Numbers of the accelerators that work but are cut off from the rest of those they worked with.
 
     Notes
     -----

@@ -32,7 +32,7 @@ _STATE_SHARE: Final = Constant(0.5, 0.3, 0.6, "assumed-serving", Status.ASSUMED,
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A model in its formats on a device under a scheduler, with what runs beside it."""
+    """A model in its formats on a device under a scheduler, with what runs on it as well."""
 
     shape: TransformerShape
     device: Device

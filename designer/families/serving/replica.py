@@ -271,7 +271,7 @@ class Replica:
         """
         whole, took = self.reached - self.begin, now - self.begin
         if abs(took - whole) <= _SAME_TOLERANCE * max(now, whole):
-            # the sum of its parts, rounded; arrivals stand where the scheduler met them
+            # the sum of its parts, rounded; arrivals are where the scheduler met them
             self.steady = True
             return self.reached
         self.steady = False

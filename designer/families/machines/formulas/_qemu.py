@@ -118,7 +118,7 @@ TLS: Final = Constant(
     "B/s",
     "GnuTLS on one core: 0.4 GB/s to an assumed 2.5",
 )
-#: stunnel beside the sender: 1 GB in 57 s in 2013, backups at 75 MB/s with it and above 200 MB/s without in 2019
+#: stunnel next to the sender: 1 GB in 57 s in 2013, backups at 75 MB/s with it and above 200 MB/s without in 2019
 STUNNEL: Final = Constant(
     0.2e9, 0.02e9, 1.5e9, "xen-tls", Status.DERIVED, "B/s", "a process between sender and network; kernel TLS is 1.5 x"
 )

@@ -89,7 +89,7 @@ class MachineContext(Context):
         return self.placement.hosts.hosts if self.placement is not None else ()
 
     def standing(self) -> Iterator[tuple[VirtualMachine, tuple[int, ...], list[HostGpu]]]:
-        """Machines that have a part of a GPU: with the sockets they stand on, and their GPUs, each once."""
+        """Machines that have a part of a GPU: with the sockets they are on, and their GPUs, each once."""
         for placed in self.placement.placed.values() if self.placement is not None else ():
             gpus = {d.gpu.path: d.gpu for d in placed.devices if d.gpu is not None}
             if gpus:

@@ -258,7 +258,7 @@ Example
         """a GPU on another socket than the virtual CPUs that feed it.
 
 What it checks
-    Machines whose virtual CPUs stand on one socket and a virtual GPU on the other.
+    Machines whose virtual CPUs are on one socket and a virtual GPU on the other.
 Why it matters
     All traffic between host and device crosses the socket links: up to 69 % less bandwidth.
 How to fix

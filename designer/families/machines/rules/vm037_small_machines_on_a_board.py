@@ -1,7 +1,7 @@
 """VM037: machines of one GPU or less on more than a quarter of an NVLink board.
 
 What it checks
-    GPUs of a board that machines with a single GPU, or a part of one, stand on, as a share of the board.
+    GPUs of a board that machines with a single GPU, or a part of one, use, as a share of the board.
 Why it matters
     NVLink is of no use to them, and the groups of four and eight that need it find no place.
 How to fix

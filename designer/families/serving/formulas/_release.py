@@ -110,7 +110,7 @@ class Release:
     Parameters
     ----------
     known
-        True if measurements of this release stand behind it.
+        True if it was measured with this release.
     step_spread, first_spread
         80 % bands of the time per token and to the first token: natural logarithm of the factor either way [1].
     fitted_on
