@@ -205,6 +205,10 @@ WRITE_SHARE: Final = Constant(
 )
 #: its band relative to its value [1]
 WRITE_BAND: Final = (WRITE_SHARE.low / WRITE_SHARE.value, WRITE_SHARE.high / WRITE_SHARE.value)
+#: what a client writes of what it reads, where it does not say
+CLIENT_WRITE_SHARE: Final = Constant(
+    0.83, 0.55, 1.0, "flash-writes", Status.DERIVED, "1", "median and tenths of 15 products, ten clients at most"
+)
 
 
 def bytes_written(design: Design, part: Part, kind: PartKind) -> float:

@@ -14,7 +14,7 @@ from designer.catalog.parttype import Capability
 from designer.design.document import Design, Part
 from designer.engine.account.bottlenecks import Limit
 from designer.engine.network import NETWORKS_LIMIT, Network
-from designer.engine.network.capacities import WRITE_BAND, WRITE_SHARE, band_of, bytes_written
+from designer.engine.network.capacities import CLIENT_WRITE_SHARE, band_of, bytes_written
 from designer.engine.network.frame import STRUCTURES_LIMIT, Frame, frame_arrays
 from designer.engine.network.partition import by_value
 from designer.engine.routes.legs import Legs
@@ -311,15 +311,26 @@ def _mount(design: Design, part: Part) -> Sequence[tuple[Band, Band]]:
     AnalysisError
         If a client has no connection.
     """
-    read, write = (band_of(design, part, f"client_{way}_bandwidth") for way in ("read", "write"))
-    if read is None and write is None:
+    read, write = (band_of(design, part, name) for name in _CLIENT_RATES)
+    if (read is None and write is None) or counted_by_hand(part):
         return _mount_of_protocol(design, part)
     if write is None and read is not None:
         # both bands hold at once
-        less, more = WRITE_BAND
-        write = (read[0] * WRITE_SHARE.value, read[1] * WRITE_SHARE.value * less, read[2] * WRITE_SHARE.value * more)
+        share = CLIENT_WRITE_SHARE
+        write = read[0] * share.value, read[1] * share.low, read[2] * share.high
     given = [one if one is not None and one[0] > 0 else None for one in (read, write)]
     return [(one or _NO_CAP, _NO_CAP) for one in given]
+
+
+_CLIENT_RATES: Final = tuple(f"client_{way}_bandwidth" for way in _WAYS)
+#: what says what a client gets in place of its rates
+_COUNTS: Final = ("nconnect", "connection_bandwidth", "client_cores", "client_requests", "client_release")
+
+
+def counted_by_hand(part: Part) -> bool:
+    """True if a drawing says how a client is mounted: then the rates of its type, of other clients, do not count."""
+    given = part.overrides.keys()
+    return not given.isdisjoint(_COUNTS) and given.isdisjoint(_CLIENT_RATES)
 
 
 def _mount_of_protocol(design: Design, part: Part) -> Sequence[tuple[Band, Band]]:

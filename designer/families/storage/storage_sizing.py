@@ -21,6 +21,7 @@ from designer.engine.routes import route
 from designer.engine.routes.legs import Legs
 from designer.engine.routes.selection import resolve
 from designer.engine.transfers import TransferAnswer, evaluate_transfer
+from designer.engine.transfers.limits import counted_by_hand
 from designer.errors import AnalysisError
 from designer.formulas.storage.client_rate import client_of, socket_rates
 from designer.formulas.storage.storage_capacity import (
@@ -165,7 +166,10 @@ def _metrics(
     return {
         "accelerators": metric(most, low, high, f"{client}, {each} hosts"),
         "accelerators_per_server": metric(most / each, low / each, high / each, "on each host"),
-        "gpu_utilization": metric(busy[0], min(threshold, *busy), 1.0, f"of {asked} accelerators"),
+        # a path that may keep more of them busy may keep these busy all the time
+        "gpu_utilization": metric(
+            busy[0], min(threshold, *busy), 1.0 if asked <= high else max(busy), f"of {asked} accelerators"
+        ),
         "delivered_rate": metric(
             asked * need * busy[0],
             asked * need * min(busy) * (1 - _STEADY),
@@ -217,8 +221,9 @@ def _socket(network: Network, client: Client, source: Int, sockets: int) -> Cons
     """What a socket reads through a client in the kernel: of the rate of a client that is given, or by its release."""
     if client not in PER_SOCKET:
         return None
-    given = band_of(network.design, network.net.part(int(source[0])), "client_read_bandwidth")
-    if given is not None:
+    part = network.net.part(int(source[0]))
+    given = band_of(network.design, part, "client_read_bandwidth")
+    if given is not None and not counted_by_hand(part):
         value, low, high = (end / sockets for end in given)
         return Constant(value, low, high, "fit-storage", Status.ASSUMED, "B/s", "as the design says of a client")
     release = _said(network, source, "client_release")

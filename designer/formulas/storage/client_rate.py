@@ -17,7 +17,7 @@ from designer.units import Bytes
 KERNEL_WRITES: Final = MappingProxyType(
     {
         Client.LUSTRE: Constant(
-            3.2e9, 2.2e9, 6.5e9, "fit-storage-servers", Status.DERIVED, "B/s", "51.7 GB/s of 16 hosts, EPYC 9354P"
+            3.2e9, 2.2e9, 15e9, "fit-storage-servers", Status.DERIVED, "B/s", "51.7 GB/s of 16 hosts; EXAScaler 5 14.7"
         ),
         Client.NFS: Constant(
             4.5e9, 2.0e9, 9.5e9, "assumed-storage-servers", Status.ASSUMED, "B/s", "0.7 of what it reads"

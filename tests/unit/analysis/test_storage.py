@@ -408,6 +408,17 @@ def test_parity_of_drives_in_a_host() -> None:
         build_network(apply_changes(open_design("hgx-h100-8"), {"parts": drives}, "t"))
 
 
+def test_a_mount_that_is_drawn_comes_before_the_rates_of_a_type() -> None:
+    """A type of 2 GB/s a client with nconnect of 4 reads 8; with 3 GB/s given by hand it reads these."""
+    datastore: dict[str, str | int] = {"type": "storage/vmware/nfs-datastore", **FAST}
+    assert moved("storage", "memory", **datastore) == pytest.approx(2.0)
+    assert moved("storage", "memory", nconnect=4, **datastore) == pytest.approx(8.0)
+    assert moved("storage", "memory", nconnect=4, client_read_bandwidth="3 GB/s", **datastore) == pytest.approx(3.0)
+    cloud = {"type": "storage/aws/fsx-lustre", "capacity": "100 TiB"}
+    assert moved("storage", "memory", **cloud) == pytest.approx(12.5)
+    assert moved("storage", "memory", nconnect=8, connection_bandwidth="5 Gb/s", **cloud) == pytest.approx(5.0)
+
+
 # How many accelerators storage feeds, by what is said of a client.
 
 

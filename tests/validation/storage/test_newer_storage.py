@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from designer.engine.network import build_network
-from designer.engine.network.capacities import WRITE_SHARE
+from designer.engine.network.capacities import CLIENT_WRITE_SHARE, WRITE_SHARE
 from designer.engine.network.storage import UNDRAWN, UNDRAWN_WRITES
 from designer.families.training.checkpoints import saved
 from designer.formulas.scoring import Scored, band_score, group_medians, macro_mean
@@ -69,6 +69,8 @@ def test_writes_of_undrawn_systems_are_those_of_published_products() -> None:
     filled = [row["read"] / row["ports"] for row in found["ports"]]
     assert (len(written), len(filled)) == (18, 7)
     assert ends(written) == pytest.approx((WRITE_SHARE.value, WRITE_SHARE.low, WRITE_SHARE.high), abs=0.01)
+    median, low, _ = ends([row["share"] for row in found["clients"]])
+    assert (median, low) == pytest.approx((CLIENT_WRITE_SHARE.value, CLIENT_WRITE_SHARE.low), abs=0.01)
     (value, low, high), (of_ports, least, most) = ends(written), ends(filled)
     assert least / PORTS_READ.high == pytest.approx(UNDRAWN.low, abs=0.01)
     spread = [math.hypot(math.log(value / low), math.log(of_ports / least))]
