@@ -68,13 +68,13 @@ def left_by_deletion(design: Design, workload: str, kind: str, path: str, whole:
     elif reads_storage(spec) and _stores(bare) and not _stores(cut):
         return 0.0
     try:
-        after = run_workload(build_network(cut), spec, False)[0]
+        after = run_workload(build_network(cut), spec, False, banded=False)[0]
     except AnalysisError:
         # the larger of the pieces goes on alone
         for gpu in apart(build_network(cut)):
             cut = without(cut, gpu)
         try:
-            after = run_workload(build_network(cut), spec, False)[0]
+            after = run_workload(build_network(cut), spec, False, banded=False)[0]
         except AnalysisError:
             return 0.0
     return share_of(whole, after)
@@ -118,7 +118,7 @@ def compare(
     """
     network = build_network(design)
     spec = design.workloads[workload]
-    whole = run_workload(network, spec, False)[0]
+    whole = run_workload(network, spec, False, banded=False)[0]
     compared, wrong = 0, list[str]()
     draw = random.Random(seed)
     losses = list(survive(design, workload).losses)

@@ -422,6 +422,7 @@ def test_bands_widen_with_what_was_not_fitted() -> None:
     assert width(model="qwen3-32b", weights="fp16")[0] == pytest.approx(fitted[0], rel=0.01)
 
 
+@pytest.mark.usefixtures("frontier")
 def test_another_rate_finds_what_does_not_depend_on_it_worked_out_and_a_narrower_link_does_not() -> None:
     """Step times, what an engine can take and its frontier are the same at 3 and at 4 requests a second."""
     base = designer.open_design("serving-h100-8")

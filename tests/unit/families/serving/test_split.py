@@ -172,7 +172,7 @@ def test_a_choice_of_replicas_by_prompts_changes_nothing_where_prompts_have_engi
 
 
 def test_the_command_says_what_to_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    spec = WorkloadSpec(id="s", kind="serving", settings={**BASE, "group": "gpus"})
+    spec = WorkloadSpec(id="s", kind="serving", settings={**BASE, "group": "gpus", "count": 60})
     design = designer.open_design(TEMPLATE).model_copy(update={"workloads": {"s": spec}})
     path = tmp_path / "a.design.json"
     designer.save_design(design, path)
@@ -315,7 +315,7 @@ def test_the_largest_rate_keeps_the_limits_and_a_larger_one_does_not() -> None:
             "count": 300,
             "rate": f"{at} 1/s",
         }
-        found = serve_split(network, serving_asked(load, "s"), "s")
+        found = serve_split(network, serving_asked(load, "s"), "s", banded=False)
         return bool(found.runs) and outcome(found.runs[0], found.sent.first, found.serving.limits).holds
 
     assert rate > 1

@@ -279,6 +279,7 @@ def test_the_knee_of_a_queue_is_at_half_its_load() -> None:
     assert low < front.knee < high
 
 
+@pytest.mark.usefixtures("frontier")
 def test_latency_rises_along_the_frontier_and_the_knee_lies_on_it() -> None:
     found = curved()
     curves = {c.name: c for c in found.curves["serving-frontier"]}
@@ -312,6 +313,7 @@ def test_the_stretches_of_a_request_follow_each_other() -> None:
             assert one.x[1] >= one.x[0]
 
 
+@pytest.mark.usefixtures("frontier")
 def test_replicas_follow_the_day() -> None:
     found = curved(profile="0.2, 1, 3, 1", ttft_limit="500 ms")
     day = found.curves["serving-replicas"][0]
