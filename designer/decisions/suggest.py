@@ -42,6 +42,8 @@ _SAME: Final = 1e-9
 _LATER: Final = Constant(0.01, 0.0, 0.02, "assumed-suggestions", Status.ASSUMED, "1", "of those within their limits")
 #: more steps than this are not stated
 STEPS_LIMIT: Final = 5
+#: a design of more channels is searched on request alone
+QUICK_CHANNELS: Final = 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,12 +289,46 @@ def suggest(
     return Suggestions(design.name, spec.id, name, estimate.unit, estimate.value, tuple(found), stuck, listed.currency)
 
 
+def best_single_change(
+    design: Design, workload: str, whole: WorkloadResult | None = None, cancelled: Cancel | None = None
+) -> Suggestions:
+    """The cheapest single edit that lifts what binds a workload: as quick as the number of candidates allows.
+
+    Parameters
+    ----------
+    whole
+        The answer of the workload, where it is known.
+
+    Raises
+    ------
+    AnalysisError
+        If there is no such workload or it cannot run.
+    Cancelled
+        If `cancelled` says so.
+    """
+    search = Searcher(design, workload_of(design, workload), Prices(), Watch(cancelled=cancelled), whole)
+    goal = 1 + LIFTED.value
+    # candidates are in the order of their cost
+    first = next(((k,) for k in range(len(search.candidates)) if search.reaches((k,), goal)), None)
+    taken = _taken(search, goal, first, search.exact) if first is not None else None
+    estimate = search.whole.metrics[search.metric]
+    steps = (taken[0],) if taken is not None else ()
+    stuck = "" if steps else _no_gain_text(search)
+    return Suggestions(design.name, workload, search.metric, estimate.unit, estimate.value, steps, stuck)
+
+
 def _step(search: Searcher, goal: float) -> tuple[Step, Design, WorkloadResult] | None:
     """One step, the design it leads to, and the answer there; None where no candidates reach the goal."""
     answer = search.cheapest(goal)
     if answer is None:
         return None
-    chosen, exact = answer
+    return _taken(search, goal, *answer)
+
+
+def _taken(
+    search: Searcher, goal: float, chosen: tuple[int, ...], exact: bool
+) -> tuple[Step, Design, WorkloadResult] | None:
+    """Chosen candidates as a step; None where the whole answer gains less than the quick one."""
     design = search.edited(chosen)
     assert design is not None, "its gain was worked out"
     after = _evaluate(build_network(design), _current_workload(design, search.spec), search.watch)

@@ -73,8 +73,9 @@ def shorter(name: str) -> tuple[str, ...]:
         found.append(" ".join(_SHORT.get(word.lower(), word) for word in (*words[:2], words[-1])))
     if len(words) > 2 and (numbered or len(words[-1]) <= _LAST):
         rest = [_SHORT.get(word.lower(), word) for word in words[-2:]]
-        # initials of what is in front: S-NIC 0 of Storage NIC 0
-        found.append("".join(word[0].upper() for word in words[:-2]) + "-" + " ".join(rest))
+        # initials of what is in front: S-NIC 0 and SNIC 0 of Storage NIC 0
+        initials = "".join(word[0].upper() for word in words[:-2])
+        found += [f"{initials}-{' '.join(rest)}", f"{initials}{' '.join(rest)}"]
         found += [" ".join(words[-2:]), " ".join(rest)]
     return tuple(dict.fromkeys(found))
 

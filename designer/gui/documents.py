@@ -12,6 +12,7 @@ from typing import Final
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from designer.decisions.fitting import fitting_settings
+from designer.decisions.suggest import QUICK_CHANNELS, Suggestions, best_single_change
 from designer.design.diff import Diff
 from designer.design.document import Design
 from designer.design.edits.replace import Replace
@@ -28,6 +29,8 @@ from designer.present.blocks import State
 
 #: what is opened is noted in the journal when there has been time to show it [ms]
 _START_MS: Final = 300
+#: quiet time after an answer before the change that helps is searched [ms]
+_REST_MS: Final = 800
 
 
 class FileState(Enum):
@@ -83,7 +86,7 @@ class Document(QObject):
         self.session = session
         session.setParent(self)
         self.live = LiveAnalysis(session, self)
-        self.fitting = FittingFinder(session, self)
+        self.changes = ChangeFinder(session, self)
         self.player = Player(session, self)
         self.digest = digest
         self.file_state = FileState.OURS
@@ -287,7 +290,7 @@ class Document(QObject):
         """Stop all work and remove the journal."""
         self._later.stop()
         self.live.close()
-        self.fitting.close()
+        self.changes.close()
         self.player.close()
         self._writer.close()
         self._journal.discard()
@@ -304,35 +307,60 @@ def same_file(a: Path, b: Path) -> bool:
         return a == b
 
 
-# Looks for settings with which a workload fits, as soon as its answer says that it does not.
+# Looks for changes as soon as there is an answer: settings with which a workload fits, else the change that helps.
 
 
-class FittingFinder(QObject):
-    """Keeps `Session.fitting` up to date; the analyses it takes run on a thread of its own."""
+class ChangeFinder(QObject):
+    """Keeps `Session.fitting` and `Session.helps` up to date; the analyses they take run on a thread of its own."""
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.session = session
         self._jobs = Newest(self)
         self._jobs.finished.connect(self._arrived)
-        self._wanted: tuple[object, str] | None = None
+        self._wanted: tuple[object, str, bool] | None = None
+        #: what helps is searched once nothing has been edited for a while
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._rest.timeout.connect(self._search)
         session.analysis_changed.connect(self._look)
         session.state_changed.connect(self._look)
 
     def _look(self, *_: object) -> None:
         session = self.session
-        if session.state not in (State.UNFIT, State.REFUSED):
-            if self._wanted is not None:
-                self._wanted = None
-                self._jobs.cancel()
+        fits = session.state not in (State.UNFIT, State.REFUSED)
+        wanted = (session.design, session.workload, fits)
+        if fits and (session.stale or not self._is_quick()):
+            self._forget()
+        elif self._wanted is None or self._wanted[0] is not wanted[0] or self._wanted[1:] != wanted[1:]:
+            self._forget()
+            self._wanted = wanted
+            session.set_fitting(None)
+            if fits:
+                self._rest.start()
+            else:
+                self._search()
+
+    def _is_quick(self) -> bool:
+        """True if the change that helps is found while one reads the answer."""
+        analysis, result = self.session.analysis, self.session.result
+        few = analysis is not None and len(analysis.channels) <= QUICK_CHANNELS
+        return few and result is not None and result.kind != "serving"
+
+    def _forget(self) -> None:
+        self._rest.stop()
+        if self._wanted is not None:
+            self._wanted = None
+            self._jobs.cancel()
+
+    def _search(self) -> None:
+        if self._wanted is None:
             return
-        design, workload = session.design, session.workload
-        if self._wanted is not None and self._wanted[0] is design and self._wanted[1] == workload:
-            return
-        self._wanted = (design, workload)
-        session.set_fitting(None)
+        design, workload, fits = self.session.design, self.session.workload, self._wanted[2]
+        result = self.session.result
 
         def job(cancelled: Cancelled_) -> object:
+            if fits:
+                return best_single_change(design, workload, result, cancelled)
             return fitting_settings(design, workload, cancelled=cancelled)
 
         self._jobs.submit(job)
@@ -341,10 +369,14 @@ class FittingFinder(QObject):
         if self._wanted is None or self._wanted[0] is not self.session.design or isinstance(result, Cancelled):
             return
         if isinstance(result, Exception) and not isinstance(result, DesignerError):
-            self.session.warned.emit(f"Something went wrong in the search for settings that fit: {result!r}")
-        # a refusal says no more than the answer itself: nothing that fits is known
-        self.session.set_fitting(result if isinstance(result, tuple) else ())
+            self.session.warned.emit(f"Something went wrong in the search for changes: {result!r}")
+        if self._wanted[2]:
+            self.session.set_fitting(None, result if isinstance(result, Suggestions) else None)
+        else:
+            # a refusal says no more than the answer itself: nothing that fits is known
+            self.session.set_fitting(result if isinstance(result, tuple) else ())
 
     def close(self) -> None:
         """Stop for good."""
+        self._rest.stop()
         self._jobs.close()

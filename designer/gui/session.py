@@ -29,6 +29,7 @@ from designer.present.blocks import State
 if TYPE_CHECKING:
     from designer.analysis.simulation import Simulation
     from designer.decisions.fitting import FittingSettings
+    from designer.decisions.suggest import Suggestions
     from designer.engine.clock.frames import Frames
     from designer.engine.results import Analysis, WorkloadResult
     from designer.findings import Finding
@@ -134,6 +135,8 @@ class Session(QObject):
         self.progress: tuple[float, str] = (0.0, "")
         #: settings with which the shown workload fits; None while they are not known
         self.fitting: tuple[FittingSettings, ...] | None = None
+        #: the change that helps the shown workload; None while it is not known
+        self.helps: Suggestions | None = None
         self._state = self.state
 
     @property
@@ -471,10 +474,10 @@ class Session(QObject):
         self.progress = (share, text)
         self.progress_changed.emit(share, text)
 
-    def set_fitting(self, fitting: tuple[FittingSettings, ...] | None) -> None:
-        """Take over with which settings the shown workload fits."""
-        if fitting is not self.fitting:
-            self.fitting = fitting
+    def set_fitting(self, fitting: tuple[FittingSettings, ...] | None, helps: Suggestions | None = None) -> None:
+        """Take over with which settings the shown workload fits, and which change helps it."""
+        if fitting is not self.fitting or helps is not self.helps:
+            self.fitting, self.helps = fitting, helps
             self.fitting_changed.emit()
 
     def set_awaited(self, awaited: bool) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from designer.decisions.suggest import Suggestions
+from designer.decisions.suggest import Step, Suggestions
 from designer.design.document import Design
 from designer.design.edit import Edit
 from designer.design.edits.together import Together
@@ -29,19 +30,11 @@ def page_of_suggestions(found: Suggestions, design: Design, file: str = "DESIGN"
     edits: tuple[Edit, ...] = ()
     drawn = design
     for step in found.steps:
-        before, after = (figure_text(found.metric, value, found.unit, what) for value in (step.before, step.after))
         edits = (*edits, *step.edit.edits)
         changed = step.edit.apply(drawn)
-        changes.append(
-            Change(
-                opened("; ".join(one.words for one in step.edits)),
-                f"{before} → {after}{', with the changes above' if changes else ''}",
-                gain=numbers.gain(step.gain),
-                price=step.cost.text(found.currency),
-                edit=Together(edits, "; ".join(one.label for one in edits)),
-                sketch=sketch_of(drawn, changed),
-            )
-        )
+        card = _card(found, step, what, edits)
+        detail = f"{card.detail}, with the changes above" if changes else card.detail
+        changes.append(replace(card, detail=detail, sketch=sketch_of(drawn, changed)))
         drawn = changed
     now = make_figure(found.metric, Estimate.exact(found.value, found.unit), what)
     if found.steps:
@@ -71,6 +64,26 @@ def page_of_suggestions(found: Suggestions, design: Design, file: str = "DESIGN"
         remarks=(sentence(plain(in_names(design, found.stuck))),) if found.stuck and not found.steps else (),
         more="How each was found" if found.steps else "",
         key=found.workload,
+    )
+
+
+def change_that_helps(found: Suggestions, design: Design, file: str = "DESIGN") -> Change:
+    """The first change that was found, or that there is none, for the page of the workload."""
+    if not found.steps:
+        return Change("No single change to parts, links or routes helps.", tone=Tone.PLAIN)
+    step = found.steps[0]
+    card = _card(found, step, counted_by(found.metric, design.workloads.get(found.workload)), step.edit.edits)
+    return replace(card, command=("suggest", file, "--workload", found.workload), place="improve")
+
+
+def _card(found: Suggestions, step: Step, what: str, edits: tuple[Edit, ...]) -> Change:
+    before, after = (figure_text(found.metric, value, found.unit, what) for value in (step.before, step.after))
+    return Change(
+        opened("; ".join(one.words for one in step.edits)),
+        f"{before} → {after}",
+        gain=numbers.gain(step.gain),
+        price=step.cost.text(found.currency),
+        edit=Together(edits, "; ".join(one.label for one in edits)),
     )
 
 

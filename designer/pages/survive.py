@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from designer.catalog.parttype import part_kinds
 from designer.decisions.failures_survey import Loss, Survey
 from designer.design.channels import link_number
@@ -12,8 +15,11 @@ from designer.finding_codes import CODES
 from designer.present import numbers
 from designer.present.answer import make_figure
 from designer.present.blocks import Change, Column, Figure, Page, State, Table, Tone
-from designer.present.words import continued, counted_by
+from designer.present.words import continued, counted_by, opened
 from designer.sources import Estimate
+
+#: numbers of parts, in which failures of one sort differ
+_DIGITS: Final = re.compile(r"\d+")
 
 
 def page_of_failures(found: Survey, design: Design, file: str = "DESIGN") -> Page:
@@ -24,14 +30,13 @@ def page_of_failures(found: Survey, design: Design, file: str = "DESIGN") -> Pag
     worst = costly[0] if costly else None
     if found.fatal:
         head = f"{found.fatal:,} of {numbers.counted(found.failures, 'single failure')} "
-        head += f"{'stops' if found.fatal == 1 else 'stop'} it."
-        stops = [loss for loss in costly if loss.stops]
-        if stops:
-            head += f" The first is {_name(stops[0], design)}."
+        head += "stops it: " if found.fatal == 1 else "stop it, such as "
+        head += f"{_name(next(loss for loss in costly if loss.stops), design)}."
     elif worst is None:
         head = f"None of {numbers.counted(found.failures, 'single failure')} costs anything."
     else:
-        head = f"No single failure stops it. The worst, {_name(worst, design)}, costs {numbers.percent(worst.lost)}."
+        head = f"None of {numbers.counted(found.failures, 'single failure')} stops it. "
+        head += f"The worst, {_name(worst, design)}, costs {numbers.percent(worst.lost)}."
     figures: list[Figure] = [
         make_figure(
             found.metric, Estimate.exact(found.value, found.unit), counted_by(found.metric, spec), "without a failure"
@@ -54,7 +59,7 @@ def page_of_failures(found: Survey, design: Design, file: str = "DESIGN") -> Pag
                 sources=hours.sources,
             )
         )
-    rows = [_row(loss, design) for loss in costly]
+    rows, harmless = _rows(found, design)
     heads = [
         Column("What fails"),
         Column("Such as"),
@@ -62,10 +67,12 @@ def page_of_failures(found: Survey, design: Design, file: str = "DESIGN") -> Pag
         Column("Number", True),
         Column("GPUs lost", True),
     ]
-    broken = [_broken_limits(loss, design) for loss in costly]
-    if any(broken):
+    if any(row[-1] for row in rows):
         heads.append(Column("What no longer holds"))
-        rows = [(*row, text) for row, text in zip(rows, broken, strict=True)]
+    else:
+        rows = [row[:-1] for row in rows]
+    if harmless and rows:
+        head += f" {harmless:,} {'costs' if harmless == 1 else 'cost'} nothing."
     again = ("survive", file, "--workload", found.workload, "--pairs", "100")
     changes = [Change("What limits it now", command=("analyze", file, "--workload", found.workload), tone=Tone.PLAIN)]
     if not found.pairs:
@@ -106,15 +113,25 @@ def _name(loss: Loss, design: Design) -> str:
     return part_title(design, loss.path.split(":")[0]) if "--" not in loss.path else f"a {continued(what)}"
 
 
-def _row(loss: Loss, design: Design) -> tuple[str, ...]:
-    kind = part_kinds().get(loss.kind)
-    return (
-        kind.title if kind is not None else loss.kind.replace("_", " ").capitalize(),
-        _link(loss.path, design),
-        "stops" if loss.stops else numbers.percent(loss.lost),
-        f"{loss.count:,}",
-        f"{loss.gpus_lost:,}" if loss.gpus_lost else "",
-    )
+def _rows(found: Survey, design: Design) -> tuple[list[tuple[str, ...]], int]:
+    """Failures that cost something, one row for each sort and cost; and how many cost nothing."""
+    sorts: dict[tuple[str, ...], list[Loss]] = {}
+    nothing, harmless = numbers.percent(0.0), 0
+    for loss in found.losses:
+        broken, lost = _broken_limits(loss, design), numbers.percent(loss.lost)
+        if lost == nothing and not broken:
+            harmless += loss.count
+            continue
+        kind = part_kinds().get(loss.kind)
+        what = kind.title if kind is not None else opened(loss.kind.replace("_", " "))
+        ends = _DIGITS.sub("", _link(loss.path, design))
+        sort = (what, ends, "stops" if loss.stops else lost, f"{loss.gpus_lost:,}" if loss.gpus_lost else "", broken)
+        sorts.setdefault(sort, []).append(loss)
+    rows = [
+        (what, _link(each[0].path, design), lost, f"{sum(loss.count for loss in each):,}", gpus, broken)
+        for (what, _, lost, gpus, broken), each in sorts.items()
+    ]
+    return rows, harmless
 
 
 def _broken_limits(loss: Loss, design: Design) -> str:

@@ -6,18 +6,20 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from designer.decisions.suggest import Suggestions
 from designer.design.document import Design
 from designer.design.naming import in_names
 from designer.engine.results import WorkloadResult
 from designer.errors import DesignerError
 from designer.findings import Finding, Severity
+from designer.pages.suggest import change_that_helps
 from designer.present import numbers, other
 from designer.present.answer import Answer, Fitting, all_figures, result_table, sources_of, verdicts
 from designer.present.blocks import Change, Chart, Column, Page, State, Table, Tone
 from designer.present.changes import fixes, together
 from designer.present.family import Family
 from designer.present.limits import limits_of, named, with_gains
-from designer.present.words import opened, plain, sentence
+from designer.present.words import continued, opened, plain, sentence
 from designer.registry import rooms
 
 #: most figures, limits and remarks of a page
@@ -44,6 +46,7 @@ def page_of(
     *,
     fitting: tuple[Fitting, ...] = (),
     findings: tuple[Finding, ...] = (),
+    helps: Suggestions | None = None,
 ) -> Page:
     """The page of a computed answer.
 
@@ -55,6 +58,8 @@ def page_of(
         Settings with which a workload fits that does not.
     findings
         Findings about the design that concern the answer, in addition to its own.
+    helps
+        The change that helps, where one was searched; without a search the page offers one.
     """
     answer = Answer(result, design, file, fitting)
     family = family_of(answer.spec.kind if answer.spec is not None else "", result.kind)
@@ -66,7 +71,7 @@ def page_of(
     if not valid:
         figures = tuple(f for f in figures if f.name == "memory_per_gpu") or figures[:1]
     title, stacks = family.where(answer)
-    changes = (*together(answer), *family.changes(answer)) if valid else fixes(answer)
+    changes = (*together(answer), *_with_found(family.changes(answer), helps, answer)) if valid else fixes(answer)
     every = (*(f for f in result.findings if f is not result.unfit), *findings)
     return Page(
         subject=f"{answer.named(result.title)}, on {design.title or design.name}",
@@ -85,6 +90,14 @@ def page_of(
         chip=chip,
         key=result.id,
     )
+
+
+def _with_found(changes: tuple[Change, ...], helps: Suggestions | None, answer: Answer) -> tuple[Change, ...]:
+    """Changes with what a search found in place of the offer of that search."""
+    if helps is None:
+        return changes
+    found = change_that_helps(helps, answer.design, answer.file)
+    return tuple(found if one.command[:1] == ("suggest",) else one for one in changes)
 
 
 def overview(pages: Sequence[Page], design: Design, file: str = "DESIGN") -> Page:
@@ -111,7 +124,8 @@ def overview(pages: Sequence[Page], design: Design, file: str = "DESIGN") -> Pag
             if len(pages) - done == 1
             else head
         )
-    rows = tuple((page.subject.removesuffix(f", on {design.title or design.name}"), page.headline) for page in pages)
+    name = f", on {design.title or design.name}"
+    rows = tuple((page.subject.removesuffix(name), f"{page.headline} {_outlook(page)}".strip()) for page in pages)
     return Page(
         design.title or design.name,
         worst.state,
@@ -121,6 +135,23 @@ def overview(pages: Sequence[Page], design: Design, file: str = "DESIGN") -> Pag
         remarks=tuple(dict.fromkeys(r for page in pages for r in page.remarks if "remark" not in r))[:_REMARKS],
         details=tuple(detail for page in pages for detail in page.details),
         more="All figures, links and sources",
+    )
+
+
+def _outlook(page: Page) -> str:
+    """How sure an answer is, what doubling its limit gains, and what limits next."""
+    known = [f for f in page.figures if f.band]
+    sure = next((f for f in known if f.text in page.headline), known[0] if known else None)
+    gain = next((one.gain for one in page.limits if one.now and one.gain), "")
+    then = next((continued(one.title) for one in page.limits if not one.now), "")
+    words = [f"Twice as fast: {gain}" if gain else "", f"then {then}" if then else ""]
+    return " ".join(
+        text
+        for text in (
+            f"80% band {sure.band}{f' {sure.unit}' if sure.unit else ''}." if sure is not None else "",
+            f"{opened(', '.join(word for word in words if word))}." if any(words) else "",
+        )
+        if text
     )
 
 

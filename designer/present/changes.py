@@ -13,7 +13,7 @@ from designer.workload.kind import listed
 
 def suggest(answer: Answer) -> Change:
     """All edits that lift the bottleneck."""
-    return Change("All that helps", command=answer.command("suggest"), place="improve", tone=Tone.PLAIN)
+    return Change("Changes that help", command=answer.command("suggest"), place="improve", tone=Tone.PLAIN)
 
 
 def survive(answer: Answer) -> Change:

@@ -19,7 +19,7 @@ _LINK: Final = re.compile(r"(\S+) ([→↔]) (\S+) \((\w+)(?: ×\d+)?\)")
 _DIRECTION: Final = re.compile(r":(ab|ba)$")
 #: an instance of a GPU: ``1g.10gb of NVIDIA H100 PCIe``
 _SHARE_OF: Final = re.compile(r"(\d+g\.\d+gb\S*) of ")
-_ASPECT: Final = re.compile(r"\((arithmetic|memory bandwidth|media|random reads)[^()]*\)$")
+_ASPECT: Final = re.compile(r"\((arithmetic|memory bandwidth|memory|media|random reads)[^()]*\)$")
 _CLIENT: Final = re.compile(r"client of (.+) at (.+)")
 _WORKERS: Final = re.compile(r"([\d,]+) workers? for each accelerator.*")
 _COMPUTE: Final = re.compile(r"compute on (.+)")
@@ -157,7 +157,7 @@ def _title(one: Bottleneck, design: Design) -> str:
 def _part_title(one: Bottleneck, aspect: str, design: Design) -> str:
     part, _ = find_part(design, one.id.split(":")[-1])
     kind = part.kind if part is not None else ""
-    if aspect in ("arithmetic", "memory bandwidth"):
+    if aspect in ("arithmetic", "memory bandwidth", "memory"):
         device = "GPU" if is_gpu(design, one.id) or not kind else "CPU" if kind in ("cpu", "numa") else "accelerator"
         return f"{device} {'arithmetic' if aspect == 'arithmetic' else 'memory'}"
     what = "The media of the drives" if kind == "drive" else f"The media of {part.label if part else 'the storage'}"
@@ -197,7 +197,7 @@ def _detail(each: Sequence[Bottleneck], design: Design) -> str:
     if first.what in ("compute", "part"):
         aspect = _ASPECT.search(first.label)
         path = first.id.split(":")[-1]
-        if aspect is not None and aspect[1] in ("arithmetic", "memory bandwidth"):
+        if aspect is not None and aspect[1] in ("arithmetic", "memory bandwidth", "memory"):
             share = _SHARE_OF.match(first.label)
             device = device_words(design, path, first.label)
             return f"{count:,} × {share[1]} of {device}" if share is not None else f"{count:,} × {device}"

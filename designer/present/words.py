@@ -200,7 +200,7 @@ _PHRASES: Final[tuple[tuple[re.Pattern[str], _Words], ...]] = tuple(
             (r"NVIDIA ([\w ]+?)(?: \d+ GB)? \(arithmetic\)", r"arithmetic of the \1"),
             (r"NVIDIA ([\w ]+?)(?: \d+ GB)? \(memory bandwidth\)", r"memory of the \1"),
             (
-                r"\((pcie|nvlink|upi|xgmi|ethernet|infiniband|memory_bus|c2c)( ×\d+)?\)",
+                r"\((pcie|nvlink|upi|x_bus|xgmi|ethernet|infiniband|memory_bus|c2c)( ×\d+)?\)",
                 _kind,
             ),
         ),

@@ -44,7 +44,11 @@ PARTS = {
 }
 
 
-LINKS = {"pcie", "nvlink", "xgmi", "upi", "infinity_fabric", "c2c", "memory_bus", "ethernet", "infiniband", "fabric"}
+LINKS = {"pcie", "nvlink", "xgmi", "upi", "infinity_fabric", "x_bus", "c2c", "memory_bus"} | {
+    "ethernet",
+    "infiniband",
+    "fabric",
+}
 
 
 MATRIX = (

@@ -28,7 +28,7 @@ KINDS: Final = (
             PortKind(
                 "socket",
                 "Socket links",
-                ("upi", "infinity_fabric"),
+                ("upi", "infinity_fabric", "x_bus"),
                 count_field="socket_links",
                 partners=("cpu",),
                 names_field="socket_link_type",

@@ -51,8 +51,7 @@ LINK_KINDS: Final = (
         order=50,
         preference=6,
         help="Intel socket to socket, also QPI",
-        # sockets of other makers are drawn with it as well, and name their own
-        names=("UPI", "QPI", "X bus"),
+        names=("UPI", "QPI"),
     ),
     LinkKind(
         name="infinity_fabric",
@@ -65,5 +64,17 @@ LINK_KINDS: Final = (
         preference=6,
         help="AMD socket to socket, and between the quadrants of a socket",
         names=("Infinity Fabric", "xGMI"),
+    ),
+    LinkKind(
+        name="x_bus",
+        title="X bus",
+        domain=Domain.HOST,
+        duplex=Duplex.FULL,
+        default_rate="32 GB/s",
+        latency=Constant(1e-07, 6e-08, 1.5e-07, source="path-latencies", status=Status.UNVERIFIED, unit="s"),
+        order=52,
+        preference=6,
+        help="IBM POWER socket to socket",
+        names=("X bus",),
     ),
 )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from designer.decisions.fitting import FittingSettings
+    from designer.decisions.suggest import Suggestions
     from designer.design.document import Design
     from designer.engine.results import Analysis, Bottleneck, Table, WorkloadResult
     from designer.findings import Finding
@@ -61,8 +62,16 @@ def _print(options: argparse.Namespace, design: Design, found: Analysis, finding
 
     def page() -> Page:
         of_design = tuple(f for f in findings if not any(f in w.findings for w in found.workloads))
+        alone = len(found.workloads) == 1
         pages = [
-            page_of(w, design, options.design, fitting=_settings_that_fit(design, w), findings=of_design)
+            page_of(
+                w,
+                design,
+                options.design,
+                fitting=_settings_that_fit(design, w),
+                findings=of_design,
+                helps=_change_that_helps(design, w, len(found.channels)) if alone else None,
+            )
             for w in found.workloads
         ]
         return pages[0] if len(pages) == 1 else overview(pages, design, options.design)
@@ -87,6 +96,20 @@ def _settings_that_fit(design: Design, result: WorkloadResult) -> tuple[FittingS
     from designer.decisions.fitting import fitting_settings
 
     return fitting_settings(design, result.id)
+
+
+def _change_that_helps(design: Design, result: WorkloadResult, channels: int) -> Suggestions | None:
+    """The change that helps a workload; None where the search takes longer than one waits for an answer."""
+    from designer.decisions.suggest import QUICK_CHANNELS, best_single_change
+    from designer.errors import DesignerError
+
+    if channels > QUICK_CHANNELS or result.unfit is not None or result.kind == "serving":
+        return None
+    try:
+        return best_single_change(design, result.id, result)
+    except DesignerError:
+        # nothing that counts, or no search for this kind of workload
+        return None
 
 
 def _print_workload(result: WorkloadResult, named: Naming) -> None:

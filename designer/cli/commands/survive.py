@@ -100,11 +100,11 @@ def _print(found: Survey, everything: bool, hourly: Sequence[Hourly]) -> None:
     whole = format_si(found.value, found.unit)
     print(f"{found.design}, {found.workload}: {found.metric} {whole} with everything in place")
     print(f"{found.failures:,} single failures: {found.fatal:,} stop it, {found.harmless:,} cost nothing\n")
-    stated = [x for x in found.losses if everything or any(x.badness)]
+    stated = [x for x in found.losses if any(x.badness)]
     rows = [_row(x) for x in (stated if everything else stated[:_MOST])]
     if rows:
         heads = (
-            *("what fails", "for example", "alike", "lost", "GPUs lost", "stranded", "GPU-hours each"),
+            *("what fails", "for example", "number", "lost", "GPUs lost", "stranded", "GPU-hours each"),
             *("goes on without", "limits broken", "then binds"),
         )
         print(table(heads, rows, (2, 3, 4, 5, 6)))

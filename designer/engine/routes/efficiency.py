@@ -38,6 +38,7 @@ _CLASS: Final = {
     "c2c": LinkClass.C2C,
     "upi": LinkClass.SOCKET,
     "infinity_fabric": LinkClass.SOCKET,
+    "x_bus": LinkClass.SOCKET,
     "memory_bus": LinkClass.MEMORY_BUS,
     "ethernet": LinkClass.ETHERNET,
     "infiniband": LinkClass.INFINIBAND,
@@ -102,7 +103,9 @@ class Efficiencies:
         self._found: dict[tuple[int, int, int], Constant] = {}
         #: links between sockets; between a socket and its own NUMA domains they are links on the die
         cores = network.has(Capability.COMPUTE)
-        socket_kind = np.array([d.kind in ("upi", "infinity_fabric", "c2c") for d in net.link_defs], dtype=bool)
+        socket_kind = np.array(
+            [d.kind in ("upi", "infinity_fabric", "x_bus", "c2c") for d in net.link_defs], dtype=bool
+        )
         self._between_sockets = np.zeros(n, dtype=bool)
         self._through_root = np.zeros(n, dtype=bool)
         root = network.has(Capability.ROOT)

@@ -101,7 +101,7 @@ class TableModel(QAbstractTableModel):
             return self._colour(cell)
         if role == Qt.ItemDataRole.FontRole and cell.tone == "title":
             font = QFont()
-            font.setBold(True)
+            font.setWeight(QFont.Weight.DemiBold)
             return font
         if role == Qt.ItemDataRole.DecorationRole and cell.icon:
             return icons.icon(cell.icon, tone_colour(self._theme, cell.tone))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from designer.gui.controls import Label
+from designer.gui.controls import Button, Label
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._cards import Cards
 from designer.gui.panels._page import Grid, LimitRow, Pool, sized
+from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import Table, dress, quiet
+from designer.gui.search_job import SearchJob
 from designer.gui.theme import Theme
+from designer.gui.viewmodels.places import picked_of
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.plain_text import in_one_line
 from designer.present.blocks import Page, State
@@ -97,7 +100,7 @@ class AskedPage(QWidget):
         """Show another page."""
         self.page, self.theme = page, theme
         self.chip.setText(page.chip_text)
-        self.chip.setVisible(page.state is not State.ANSWERED)
+        self.chip.setVisible(page.state not in (State.ANSWERED, State.NONE))
         dress(self.chip, "tone", str(page.state.tone) or "accent")
         self.headline.setText(in_one_line(page.headline, _LONGEST))
         for cell, figure in zip(self.grid.shown(len(page.figures)), page.figures, strict=True):
@@ -181,3 +184,67 @@ class AskedPage(QWidget):
         first = self.entry()
         if first is not None:
             first.setFocus(reason)
+
+
+class MeasuredPanel(Panel):
+    """A panel that compares the design with a file or a server, shows the page of that, and colours the drawing by it.
+
+    Parameters
+    ----------
+    go, run, take
+        The button that asks, what it starts, and what shows the result, as in `SearchJob`.
+    about
+        What the drawing is coloured by.
+    nothing
+        What the page says before anything was asked.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        parent: QWidget | None,
+        go: str,
+        run: Callable[[], object],
+        take: Callable[[object], object],
+        about: str,
+        nothing: str,
+    ) -> None:
+        super().__init__(theme, parent)
+        self.job = SearchJob(self, go, run, take)
+        self.clear = Button("Show loads again", self._clear)
+        self.view = AskedPage(theme)
+        self.view.wanted.connect(self._reveal)
+        self.page: Page | None = None
+        self._about, self._nothing = about, Page("", State.NONE, nothing)
+
+    def close_jobs(self) -> None:
+        """Stop what runs."""
+        self.job.close()
+
+    def let_go(self) -> None:
+        """Forget what was found."""
+        self._forget()
+
+    def refresh(self) -> None:
+        """Show the page of what was found last."""
+        session = self.session
+        over = session.overlay if session is not None else None
+        self.job.go.setEnabled(session is not None)
+        self.clear.setVisible(over is not None and over.about == self._about)
+        self.view.show_page(self.page or self._nothing, self.theme)
+
+    def _reveal(self, ids: tuple[str, ...]) -> None:
+        if self.session is not None:
+            picked = [picked_of(self.session.design, i) for i in ids]
+            self.session.reveal(p for p in picked if p is not None)
+
+    def _clear(self, *_: object) -> None:
+        if self.session is not None:
+            self.session.clear_overlay(self._about)
+
+    def _forget(self) -> None:
+        self.job.cancel()
+        self.job.problem.hide()
+        self.page = None
+        self._clear()
+        self.outdate()

@@ -108,14 +108,15 @@ class ChangeCard(QFrame):
         self._grid.setVerticalSpacing(1)
         self._grid.setColumnStretch(0, 1)
         self.button = Button("Apply", self._choose)
-        foot = in_row((self.gain, 1), (self.button, 0, Qt.AlignmentFlag.AlignBottom), spacing=8)
+        self._head = in_row((self.title, 1), spacing=8)
+        self._foot = in_row((self.gain, 1), (self.button, 0, Qt.AlignmentFlag.AlignBottom), spacing=8)
         in_column(
             self.drawing,
-            self.title,
+            self._head,
             self.detail,
             self._grid,
             1,
-            foot,
+            self._foot,
             on=self,
             margins=(10, 8, 8, 8),
             spacing=2,
@@ -136,6 +137,8 @@ class ChangeCard(QFrame):
         self._show_rows(change.rows)
         # without a gain of its own the detail says what the change brings
         gain = " · ".join(x for x in (change.gain, change.price) if x)
+        # a question has its button next to it, a change at its foot
+        short = not (change.detail or gain or change.rows or change.sketch)
         plain_ = "muted" if gain or change.rows or change.edit is None else "good"
         for label, text, role in (
             (self.detail, change.detail, "bad" if change.tone is Tone.BAD else plain_),
@@ -143,8 +146,11 @@ class ChangeCard(QFrame):
         ):
             label.setText(text)
             # the foot keeps its place next to the button
-            label.setVisible(bool(text) or label is self.gain)
+            label.setVisible(bool(text) or (label is self.gain and not short))
             dress(label, "role", role)
+        beside, below = (self._head, self._foot) if short else (self._foot, self._head)
+        below.removeWidget(self.button)
+        beside.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom if not short else Qt.AlignmentFlag.AlignTop)
 
     def mark(self, on: bool) -> None:
         """Mark the card as the one that is looked at."""

@@ -268,14 +268,15 @@ class LimitRow(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._limit: Limit | None = None
-        self.dot, self.gain = Label("●"), Label(role="muted")
+        #: the gain is below the name next to the number, else next to the name
+        self.dot, self.gain, self.beside = Label("●"), Label(role="muted"), Label(role="muted")
         self.name = ElidedLink("")
         self.name.setCursor(Qt.CursorShape.PointingHandCursor)
         self.name.clicked.connect(self._show)
         self.detail = Label(role="muted", wrap=True)
         self.detail.setContentsMargins(18, 0, 0, 0)
         in_column(
-            in_row(self.dot, (self.name, 1), spacing=4),
+            in_row(self.dot, (self.name, 1), self.beside, spacing=4),
             in_row((self.detail, 1), self.gain, spacing=6),
             on=self,
             margins=FLUSH,
@@ -292,8 +293,12 @@ class LimitRow(QWidget):
         name = f"{limit.title}, {limit.when}" if limit.when not in ("now", "then", "") else limit.title
         self.name.set_full(name)
         self.name.setToolTip(plain(f"{name}\nShow on the canvas"))
-        self.gain.setText(f"twice: {limit.gain}" if limit.gain else ("" if limit.now else "next"))
+        gain = f"twice: {limit.gain}" if limit.gain else ("" if limit.now else "next")
+        for label, text in ((self.gain, gain if limit.detail else ""), (self.beside, "" if limit.detail else gain)):
+            label.setText(text)
+            label.setVisible(bool(text))
         self.detail.setText(limit.detail)
+        self.detail.setVisible(bool(limit.detail))
 
     def _show(self) -> None:
         if self._limit is not None and self._limit.ids:

@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from designer.decisions.as_built import compare_built
-from designer.gui.controls import Button
 from designer.gui.layouts import FLUSH, Wrap, in_column
-from designer.gui.panels._asked import AskedPage
-from designer.gui.panels._panel import Panel, PanelKind, Place
-from designer.gui.search_job import SearchJob
+from designer.gui.panels._asked import MeasuredPanel
+from designer.gui.panels._panel import PanelKind, Place
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.overlay import BUILT, Overlay, of_built
-from designer.gui.viewmodels.places import picked_of
 from designer.gui.workers import Cancelled_
 from designer.interchange.importing import read_any
-from designer.present.blocks import Page, State
-
-_NOTHING: Final = Page(
-    "", State.NONE, "Open the dump of the fabric that was built: ibnetdiscover, iblinkinfo, LLDP or a cable plan."
-)
 
 
-class BuiltPanel(Panel):
+class BuiltPanel(MeasuredPanel):
     """The dump compared last, and the page of what differs."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
-        self.job = SearchJob(self, "Open dump…", self.ask, self._take)
-        self.clear = Button("Show loads again", self._clear)
-        self.view = AskedPage(theme)
-        self.view.wanted.connect(self._reveal)
+        nothing = "Open the dump of the fabric that was built: ibnetdiscover, iblinkinfo, LLDP or a cable plan."
+        super().__init__(theme, parent, "Open dump…", self.ask, self._take, BUILT, nothing)
         in_column(
             Wrap(self.job.go, self.job.stop, self.clear, margins=(14, 8, 8, 0)),
             in_column(self.job.state, self.job.problem, margins=(14, 2, 12, 0), spacing=2),
@@ -43,11 +31,6 @@ class BuiltPanel(Panel):
             margins=FLUSH,
             spacing=2,
         )
-        self.page: Page | None = None
-
-    def close_jobs(self) -> None:
-        """Stop what runs."""
-        self.job.close()
 
     def entry(self) -> QWidget | None:
         """The button that opens a dump."""
@@ -58,10 +41,6 @@ class BuiltPanel(Panel):
         self._forget()
         self.connect_signal(session.settled, self._changed)
         self.connect_signal(session.overlay_changed, self.outdate)
-
-    def let_go(self) -> None:
-        """Forget the comparison."""
-        self._forget()
 
     def ask(self, *_: object) -> None:
         """Ask for a dump, and compare with it."""
@@ -103,28 +82,8 @@ class BuiltPanel(Panel):
 
     def refresh(self) -> None:
         """Show the page of the last comparison."""
-        session = self.session
-        self.job.go.setEnabled(session is not None)
+        super().refresh()
         self.job.stop.setVisible(self.job.busy)
-        self.clear.setVisible(session is not None and session.overlay is not None and session.overlay.about == BUILT)
-        self.view.show_page(self.page if self.page is not None else _NOTHING, self.theme)
-
-    def _reveal(self, ids: tuple[str, ...]) -> None:
-        if self.session is not None:
-            picked = [picked_of(self.session.design, i) for i in ids]
-            self.session.reveal(p for p in picked if p is not None)
-
-    def _clear(self, *_: object) -> None:
-        if self.session is not None:
-            self.session.clear_overlay(BUILT)
-
-    def _forget(self) -> None:
-        self.job.cancel()
-        self.job.problem.hide()
-        self.page = None
-        if self.session is not None:
-            self.session.clear_overlay(BUILT)
-        self.outdate()
 
 
 PANEL = PanelKind("built", "As built", Place.IMPROVE, 40, lambda s: BuiltPanel(s.theme))

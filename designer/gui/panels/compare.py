@@ -121,6 +121,7 @@ class ComparePanel(Panel):
     def watch(self, session: Session) -> None:
         """Follow the analysis."""
         self.connect_signal(session.analysis_changed, self.outdate)
+        self.connect_signal(session.workload_changed, self.outdate)
 
     def let_go(self) -> None:
         """Forget the other design and what was worked out about both."""
@@ -187,6 +188,7 @@ class ComparePanel(Panel):
             session.analysis,
             answer,  # type: ignore[arg-type]
             self._reasons,
+            session.workload,
         )
         self.table.lines.set_lines(rows, heads)
         self._draw()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
+from designer.decisions.suggest import QUICK_CHANNELS
 from designer.errors import Cancelled, DesignerError
 from designer.gui.controls import Button, Label
 from designer.gui.layouts import FLUSH, Wrap, in_column
@@ -71,8 +72,6 @@ QUESTIONS: Final = {
         "Taking every link and part away in turn…",
     ),
 }
-#: of designs with more channels the search takes long and waits for a press
-_QUICK: Final = 2_000
 _NOTHING: Final = Page("", State.NONE, "Add a workload to see what to change.")
 
 
@@ -198,7 +197,7 @@ class ImprovePanel(Panel):
         before, self._offered = self._offered, (session.design, session.workload)
         if before is not None and before[0] is session.design and before[1] == session.workload:
             return False
-        return len(session.analysis.channels) <= _QUICK
+        return len(session.analysis.channels) <= QUICK_CHANNELS
 
     def _made(self) -> list[Figure]:
         """Charts of the answer to the workload: what doubling gains, and the links used most."""

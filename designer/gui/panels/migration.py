@@ -73,7 +73,7 @@ class MigrationPanel(FiguresPanel):
             line.setToolTip(plain(number.tip))
             self._lines.put(line)
         if moved.bottleneck:
-            bottleneck = quiet(f"Bound by {moved.bottleneck}")
+            bottleneck = quiet(f"{moved.bottleneck} limits it")
             bottleneck.setToolTip(plain(moved.result.binding[0].why))
             self._lines.put(bottleneck)
         self.summary.setAccessibleName(moved.text)

@@ -16,17 +16,14 @@ from designer.decisions.watching import Counter, Watch, watch_over
 from designer.errors import DesignerError
 from designer.gui.controls import Button, ChoiceBox, Slider
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row
-from designer.gui.panels._asked import AskedPage
-from designer.gui.panels._panel import Panel, PanelKind, Place
-from designer.gui.search_job import SearchJob
+from designer.gui.panels._asked import MeasuredPanel
+from designer.gui.panels._panel import PanelKind, Place
 from designer.gui.session import Session
 from designer.gui.theme import Theme
 from designer.gui.viewmodels.overlay import WATCH, of_watch
-from designer.gui.viewmodels.places import picked_of
 from designer.gui.workers import Cancelled_
 from designer.interchange.counters import ask, dumps, load_all, read_hosts
 from designer.pages.watch import page_of_watch
-from designer.present.blocks import Page, State
 
 if TYPE_CHECKING:
     from designer.design.diff import Diff
@@ -39,17 +36,14 @@ NEXT_MS: Final = 400
 KEPT_LIMIT: Final = 1_000
 _WINDOWS: Final = ("30s", "1m", "5m", "15m", "1h")
 _USUAL: Final = "5m"
-_NOTHING: Final = Page(
-    "", State.NONE, "Ask the Prometheus server of the machine, or open a recording made with “designer watch --save”."
-)
 
 
-class WatchPanel(Panel):
+class WatchPanel(MeasuredPanel):
     """Where counters come from, and the page of what is not as it should be; the drawing shows what was measured."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
-        self.job = SearchJob(self, "Ask", self.ask, self._take)
+        nothing = "Ask the Prometheus server of the machine, or open a recording made with “designer watch --save”."
+        super().__init__(theme, parent, "Ask", self.ask, self._take, WATCH, nothing)
         self.address = QLineEdit()
         self.address.setAccessibleName("Address of the Prometheus server")
         self.address.setPlaceholderText("http://prometheus:9090")
@@ -68,7 +62,6 @@ class WatchPanel(Panel):
         self.hosts_ = Button(
             "Names of hosts…", self._ask_hosts, tip="A line a node: its name here, and in the counters"
         )
-        self.clear = Button("Show loads again", self._clear)
         self.head = Slider(Qt.Orientation.Horizontal)
         self.head.setAccessibleName("Time of the counters")
         self.head.setToolTip("Drag to see the counters of another time")
@@ -77,8 +70,6 @@ class WatchPanel(Panel):
         self.replay = QWidget()
         in_row((self.head, 1), self.play, on=self.replay, margins=(14, 2, 12, 0), spacing=6)
         self.replay.hide()
-        self.view = AskedPage(theme)
-        self.view.wanted.connect(self._reveal)
         in_column(
             in_row((self.address, 1), self.window_, self.job.go, margins=(14, 8, 12, 0), spacing=6),
             Wrap(self.follow, self.record, self.save, self.hosts_, self.clear, margins=(14, 4, 8, 0)),
@@ -98,13 +89,12 @@ class WatchPanel(Panel):
         #: instants of a recording or of what was asked, the earliest first, and what was found at each
         self.instants: tuple[Recording, ...] = ()
         self.judged: tuple[Watch, ...] = ()
-        self.page: Page | None = None
 
     def close_jobs(self) -> None:
         """Stop what runs."""
         self._again.stop()
         self._next.stop()
-        self.job.close()
+        super().close_jobs()
 
     def entry(self) -> QWidget | None:
         """The address."""
@@ -116,10 +106,6 @@ class WatchPanel(Panel):
         self.connect_signal(session.design_changed, self._changed)
         self.connect_signal(session.workload_changed, self._judge_again)
         self.connect_signal(session.overlay_changed, self.outdate)
-
-    def let_go(self) -> None:
-        """Forget what was measured."""
-        self._forget()
 
     # ---- asking
 
@@ -266,31 +252,15 @@ class WatchPanel(Panel):
 
     def refresh(self) -> None:
         """Show the page of what was measured last."""
-        session = self.session
-        self.job.go.setEnabled(session is not None)
+        super().refresh()
         self.save.setEnabled(bool(self.instants))
-        self.clear.setVisible(session is not None and session.overlay is not None and session.overlay.about == WATCH)
-        self.view.show_page(self.page if self.page is not None else _NOTHING, self.theme)
-
-    def _reveal(self, ids: tuple[str, ...]) -> None:
-        if self.session is not None:
-            picked = [picked_of(self.session.design, i) for i in ids]
-            self.session.reveal(p for p in picked if p is not None)
-
-    def _clear(self, *_: object) -> None:
-        if self.session is not None:
-            self.session.clear_overlay(WATCH)
 
     def _forget(self) -> None:
         self._again.stop()
-        self.job.cancel()
-        self.job.problem.hide()
         self._halt()
-        self.instants, self.judged, self.page = (), (), None
+        self.instants, self.judged = (), ()
         self.replay.hide()
-        if self.session is not None:
-            self.session.clear_overlay(WATCH)
-        self.outdate()
+        super()._forget()
 
 
 def _same(instants: tuple[Recording, ...]) -> tuple[Recording, ...]:

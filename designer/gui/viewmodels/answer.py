@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from designer.decisions.fitting import FittingSettings
+    from designer.decisions.suggest import Suggestions
     from designer.design.document import Design
     from designer.engine.results import WorkloadResult
     from designer.errors import DesignerError
@@ -35,6 +36,8 @@ class Asked(Protocol):
     @property
     def fitting(self) -> Sequence[FittingSettings] | None: ...
     @property
+    def helps(self) -> Suggestions | None: ...
+    @property
     def file(self) -> Path | None: ...
 
 
@@ -53,7 +56,7 @@ def page_for(session: Asked) -> Page:
     if result is None:
         return Page(title, state, title)
     file = session.file.name if session.file is not None else ""
-    return page_of(result, design, file or design.name or "DESIGN", fitting=fitting)
+    return page_of(result, design, file or design.name or "DESIGN", fitting=fitting, helps=session.helps)
 
 
 class Baseline:

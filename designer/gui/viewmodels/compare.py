@@ -11,16 +11,17 @@ from designer.design.address import Address, What
 from designer.design.diff import MOVES, Diff, diff
 from designer.design.document import Design
 from designer.design.geometry import lay_out
-from designer.design.naming import in_names, link_title
+from designer.design.naming import in_names
 from designer.design.query import count_kinds, count_links
 from designer.design.scene_geometry import Geometry
 from designer.drawing.picture import Options
 from designer.drawing.theme import palette
-from designer.engine.results import Analysis, Bottleneck
+from designer.engine.results import Analysis
 from designer.errors import DocumentError
 from designer.gui.viewmodels.flow import channel_title
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.present.answer import figure_text
+from designer.present.limits import short_of
 from designer.present.words import metric_title
 from designer.report.drawing.compose import compose
 from designer.report.drawing.elements import Element, Panel, Stroke
@@ -57,7 +58,12 @@ def reasons_of(comparison: Comparison) -> Reasons:
 
 
 def lines(
-    a: Design, b: Design, of_a: Analysis | None, of_b: Analysis | None, reasons: Reasons | None = None
+    a: Design,
+    b: Design,
+    of_a: Analysis | None,
+    of_b: Analysis | None,
+    reasons: Reasons | None = None,
+    first: str = "",
 ) -> list[Line]:
     """Rows: metrics of workloads both have with why they moved, then counts that differ, then the changes in words.
 
@@ -65,12 +71,14 @@ def lines(
     ----------
     reasons
         None while they are worked out.
+    first
+        Id of the workload that is listed before the others.
     """
     found: list[Line] = []
     same: list[Line] = []
     if of_a is not None and of_b is not None:
         others = {w.id: w for w in of_b.workloads}
-        for result in of_a.workloads:
+        for result in sorted(of_a.workloads, key=lambda one: one.id != first):
             other = others.get(result.id) or next((o for o in of_b.workloads if o.title == result.title), None)
             if other is None:
                 continue
@@ -81,20 +89,21 @@ def lines(
                     why = channel_title(in_names(b, in_names(a, why)))
                     was, now = mine.value, other.metrics[name].value
                     rows.append(_metric(name, was, now, mine.unit, why, result.kind))
-            bound = (Cell("   Bound by"), Cell(_bottleneck(result.binding, a)), Cell(_bottleneck(other.binding, b)))
+            bound = (
+                Cell("   Limits"),
+                Cell(short_of(result.binding, a) or "–"),
+                Cell(short_of(other.binding, b) or "–"),
+            )
             rows.append(Line((*bound, Cell(""), Cell(""))))
             # what moved is read first
-            (found if any(row.cells[3].text for row in rows) else same).extend(rows)
+            moved = result.id == first or any(row.cells[3].text for row in rows)
+            (found if moved else same).extend(rows)
     found += same
     found += _counts(a, b)
     if a is not b:
         changes = diff(a, b).lines(200)
         found += [Line((Cell(line, tone="muted"), Cell(""), Cell(""), Cell(""), Cell(""))) for line in changes]
     return found
-
-
-def _bottleneck(bottlenecks: tuple[Bottleneck, ...], design: Design) -> str:
-    return channel_title(link_title(design, bottlenecks[0].label)) if bottlenecks else "–"
 
 
 def _metric(name: str, a: float, b: float, unit: str, why: str, kind: str) -> Line:

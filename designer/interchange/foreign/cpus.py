@@ -20,7 +20,7 @@ from designer.fields import amount
 from designer.units import write
 
 #: kinds of link between sockets, by the names parts give what their socket links speak
-_SOCKET_LINKS: Final = ("upi", "infinity_fabric")
+_SOCKET_LINKS: Final = ("upi", "infinity_fabric", "x_bus")
 #: cores of a socket of unknown family, when its NUMA domains are counted
 _USUAL_CORES: Final = 64
 

@@ -192,7 +192,7 @@ class FabricDrawing:
     def summary(self) -> str:
         """What there is, in words."""
         counts = ((len(self.machine.of_kind(k)), one, many) for k, one, many in _COUNTED)
-        return ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts if n)
+        return ", ".join(f"{n:,} {one if n == 1 else many}" for n, one, many in counts if n)
 
 
 _COUNTED: Final = (

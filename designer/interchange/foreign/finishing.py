@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from designer.catalog.parttype import part_kinds
 from designer.design.document import Design, WorkloadSpec
 from designer.design.peers import degraded_links
 from designer.findings import Severity
@@ -37,6 +38,7 @@ def finish(machine: MachineDrawing, title: str = "", description: str = "") -> I
     default = ""
     if workloads:
         default = "all-reduce" if linked or not memory else "h2d"
+    _name_parts(machine)
     design = Design(
         name=_design_name(machine.file),
         title=short_line(title) or _summary(machine),
@@ -54,6 +56,16 @@ def finish(machine: MachineDrawing, title: str = "", description: str = "") -> I
     return Imported(design, tuple(sorted(findings, key=lambda f: order.index(f.severity))))
 
 
+def _name_parts(machine: MachineDrawing) -> None:
+    """Name parts that the file does not name: ``gpu0`` is ``GPU 0``."""
+    for part in list(machine.parts.values()):
+        kind, number = part_kinds()[part.kind], part.id.removeprefix(part.kind)
+        if not part.name and number.isdecimal():
+            alone = part.kind == "server" and len(machine.of_kind(part.kind)) == 1
+            name = kind.title if alone else f"{kind.title} {number}"
+            machine.parts[part.id] = part.model_copy(update={"name": name})
+
+
 def _note_unknown_gpus(machine: MachineDrawing, gpus: Iterable[str]) -> None:
     unknown = [g for g in gpus if not machine.parts[g].type]
     if unknown:
@@ -68,7 +80,7 @@ def _note_unknown_gpus(machine: MachineDrawing, gpus: Iterable[str]) -> None:
 def _summary(machine: MachineDrawing) -> str:
     names = (("server", "server"), ("gpu", "GPU"), ("nic", "NIC"), ("cpu", "socket"))
     counts = [(len(machine.of_kind(kind)), name) for kind, name in names]
-    return ", ".join(f"{n} {name}{'s' if n != 1 else ''}" for n, name in counts if n)
+    return ", ".join(f"{n:,} {name}{'s' if n != 1 else ''}" for n, name in counts if n)
 
 
 def _type_switches(machine: MachineDrawing) -> None:

@@ -234,7 +234,7 @@ def test_infiniband_of_the_serial_bus_class_is_a_nic() -> None:
     odd = device("0000:14:00.0", "ff00 [17db:0501] [0000:0000] 00", os_device("hsn0", 2))
     imported = read(topology(2, package(2, 0, bridge(old + bare + odd, host=True))))
     nics = [p for p in imported.design.parts.values() if p.kind == "nic"]
-    assert [p.name for p in nics] == ["ib0 / mlx4_0", "", "hsn0"]
+    assert [p.name for p in nics] == ["ib0 / mlx4_0", "NIC 1", "hsn0"]
     assert [p.overrides["technology"].value for p in nics[:2]] == ["InfiniBand", "InfiniBand"]
     assert "IMP-SYSTEM-DEVICES" not in codes(imported)
 
