@@ -238,13 +238,13 @@ def more(served: Served, binding: Sequence[Bottleneck]) -> list[Finding]:
     if not asked or served.saturated:
         return []
     pieces = [
-        f"{numbers.shown(asked, '1/s', 'requests/s')} are asked of the {numbers.shown(most, '1/s', 'requests/s')} "
+        f"{numbers.shown(asked, '1/s', 'requests')} are asked of the {numbers.shown(most, '1/s', 'requests')} "
         "that can be answered"
     ]
     if served.prompts is None and placement.each == 1:
         devices = placement.split.devices
         gpus = f"{devices} × {placement.device.name}" if devices > 1 else f"one {placement.device.name}"
-        pieces.append(f"one more replica ({gpus}) adds {numbers.shown(one, '1/s', 'requests/s')}")
+        pieces.append(f"one more replica ({gpus}) adds {numbers.shown(one, '1/s', 'requests')}")
     elif served.short:
         pieces.append(f"what ends first is {served.short}")
     for phase in phases(served):

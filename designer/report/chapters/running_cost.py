@@ -37,7 +37,8 @@ def build(context: Context, subject: Subject) -> Chapter | None:
         rows.append(Row((strong(name),), "group"))
         for _, unit in made:
             cost = unit.cost
-            ends = muted(f"{_money(cost.low)}{DASH}{_money(cost.high)}")
+            low, high = _money(cost.low), _money(cost.high)
+            ends = muted("" if low == high else f"{low}{DASH}{high}")
             rows.append(Row((text(unit.name), text(_money(cost.value), "strong"), ends, text(cost.unit))))
             lead = (
                 lead or f"{unit.name[:1].upper()}{unit.name[1:]} of {name} costs {_money(cost.value)}\u00a0{cost.unit}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from designer.engine.results import WorkloadResult
+from designer.present import numbers
 from designer.report.chapter import ChapterKind, muted, strong, text
 from designer.report.document import Align, Cell, Chapter, Head, Row, Table
 from designer.report.pages import answer_chapter
@@ -71,10 +72,10 @@ def _energy(context: Context, served: Sequence[WorkloadResult]) -> Table | None:
             if e is None:
                 continue
             hours = [v * count * pue / _KWH for v in (e.value, e.low, e.high)]
-            cells: list[Cell] = [text(title), text(f"{hours[0]:,.3g}", "strong")]
-            cells.append(muted(DASH.join(f"{v:,.3g}" for v in hours[1:])))
-            cells.append(text(f"{hours[0] * inputs.price:,.3g}" if inputs.price is not None else "–"))
-            cells.append(text(f"{hours[0] * inputs.carbon / 1000:,.3g}" if inputs.carbon is not None else "–"))
+            cells: list[Cell] = [text(title), text(numbers.digits(hours[0]), "strong")]
+            cells.append(muted(DASH.join(map(numbers.digits, hours[1:]))))
+            cells.append(text(numbers.digits(hours[0] * inputs.price) if inputs.price is not None else "–"))
+            cells.append(text(numbers.digits(hours[0] * inputs.carbon / 1000) if inputs.carbon is not None else "–"))
             rows.append(Row(tuple(cells)))
     r = Align.RIGHT
     heads = (

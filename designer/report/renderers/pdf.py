@@ -36,6 +36,8 @@ _ENOUGH: Final = 0.42
 #: an upright page and its margins [points]
 _PAGE: Final = (595.28, 841.89)
 _LEFT, _RIGHT, _TOP, _FOOT = 51.0, 51.0, 71.0, 51.0
+#: between the title and the chapters at the head of a page [points]
+_APART: Final = 24.0
 #: frames without padding
 _BARE: Final = {"leftPadding": 0, "rightPadding": 0, "topPadding": 0, "bottomPadding": 0}
 #: between the head of a page and a sheet, at most [points]
@@ -57,6 +59,10 @@ def to_pdf(report: Report) -> bytes:
     except ImportError as error:
         raise ReportError("PDF reports need ReportLab", remedy="pip install reportlab, or write HTML") from error
     return _Book(report).bytes()
+
+
+#: between the title and the chapters at the head of a page [points]
+_APART = 24.0
 
 
 class _Margins:
@@ -83,20 +89,13 @@ class _Margins:
             self._pages = self._last
 
     def cover(self, canvas: Any, document: Any) -> None:
-        """The foot of the first page."""
+        """The foot."""
         del document
         with _small_text(canvas, "Inter", self._book.colour("muted")):
             canvas.drawString(_LEFT, 30, self._book.report.foot)
 
-    def begin_page(self, canvas: Any, document: Any) -> None:
-        """The foot, and the title of the report at the head."""
-        self.cover(canvas, document)
-        with _small_text(canvas, "Inter", self._book.colour("muted")):
-            name = fitted_text(f"{said(self._book.report.title)} · Design report", 7.2, 240)
-            canvas.drawString(_LEFT, _head(document.pageTemplate.pagesize), name)
-
     def end_page(self, canvas: Any, document: Any) -> None:
-        """The number of the page, and the chapters on it at the head of all but the first."""
+        """The number of the page; at the head of all but the first the title of the report, and the chapters on it."""
         number = canvas.getPageNumber()
         wide, high = document.pageTemplate.pagesize
         with _small_text(canvas, "Inter-SemiBold", self._book.colour("ink")):
@@ -104,7 +103,11 @@ class _Margins:
             if number > 1:
                 canvas.setFont("Inter", 7.2)
                 canvas.setFillColor(self._book.colour("muted"))
-                canvas.drawRightString(wide - _RIGHT, _head((wide, high)), "  ·  ".join(self._topics))
+                topics = "  ·  ".join(self._topics)
+                canvas.drawRightString(wide - _RIGHT, _head((wide, high)), topics)
+                room = wide - _LEFT - _RIGHT - canvas.stringWidth(topics, "Inter", 7.2) - _APART
+                title = f"{said(self._book.report.title)} · Design report"
+                canvas.drawString(_LEFT, _head((wide, high)), fitted_text(title, 7.2, room))
         self._last, self._begun, self._topics = number, False, self._topics[-1:]
 
 
@@ -329,12 +332,12 @@ def _page_templates(templates: Any, margins: _Margins) -> list[Any]:
 
     def sheet(name: str, area: tuple[float, float], size: tuple[float, float]) -> Any:
         frame = frames.Frame((size[0] - area[0]) / 2, _FOOT - 8, area[0], area[1] + 1, **_BARE)
-        begin, end = margins.begin_page, margins.end_page
+        begin, end = margins.cover, margins.end_page
         return templates.PageTemplate(name, [frame], onPage=begin, onPageEnd=end, pagesize=size)
 
     return [
         upright("front", 48.0, margins.cover),
-        upright("later", _TOP, margins.begin_page),
+        upright("later", _TOP, margins.cover),
         sheet("across", ACROSS, (_PAGE[1], _PAGE[0])),
         sheet("upright", UPRIGHT, _PAGE),
     ]
