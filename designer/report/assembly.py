@@ -11,7 +11,7 @@ from designer.analysis.study import analyze
 from designer.decisions.comparing import compare
 from designer.decisions.suggest import suggest
 from designer.design.document import Design
-from designer.errors import Cancelled, DesignerError, ReportError
+from designer.errors import Cancelled, DesignerError, ReportError, raised_in
 from designer.findings import Finding
 from designer.progress import Cancel, Progress
 from designer.report.chapter import chapter_kinds
@@ -120,7 +120,9 @@ def _changes_since(previous: Given | Design | None, subject: Subject, stop: Call
     if previous is None:
         return None
     before = previous if isinstance(previous, Given) else Given(previous)
-    return Since(before.design, compare(before.design, subject.design, cancelled=stop), before.file)
+    # the design of the report has been analysed: what cannot be is the one before
+    with raised_in(file=before.file):
+        return Since(before.design, compare(before.design, subject.design, cancelled=stop), before.file)
 
 
 def _silent(share: float, text: str) -> None:
