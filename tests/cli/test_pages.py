@@ -186,8 +186,31 @@ def test_commands_proposed_for_a_changed_design_repeat_the_change() -> None:
 def test_a_failure_that_stops_a_workload_without_targets_misses_none() -> None:
     with terminal_of(80) as terminal:
         main(["survive", "hgx-h100-8", "--workload", "h2d"])
-    assert "1 of 108 single failures stops it" in terminal.getvalue()
-    assert "target" not in terminal.getvalue()
+    answer = " ".join(terminal.getvalue().split())
+    # both halves of the machine are one row
+    assert "1 of 108 single failures stops it: HGX H100 8-GPU (Delta-Next). 73 cost nothing." in answer
+    assert "GPU GPU 0 12% 8 1" in answer
+    assert "GPU 4" not in answer
+    assert "target" not in answer
+
+
+def test_an_answer_states_the_change_that_helps_or_that_none_does() -> None:
+    """A ninth drive of nine adds an eighth; nothing helps a copy over sixteen full PCIe links."""
+    with terminal_of(80) as terminal:
+        main(["analyze", "hgx-h100-8", "--workload", "storage-to-gpus"])
+        main(["analyze", "hgx-h100-8", "--workload", "h2d"])
+    drives, copies = terminal.getvalue().split("Host memory to all GPUs")
+    assert "54.8 GB/s → 61.7 GB/s, +12%" in " ".join(drives.split())
+    assert "No single change to parts, links or routes helps." in copies
+    assert "designer suggest" not in copies
+
+
+def test_an_overview_states_how_sure_each_answer_is_and_what_is_next() -> None:
+    with terminal_of(80) as terminal:
+        main(["analyze", "azure-ndv5-h100"])
+    answer = " ".join(terminal.getvalue().split())
+    assert "80% band 282–504 GB/s. Twice as fast: +8%, then memory of the CPU." in answer
+    assert len(terminal.getvalue().splitlines()) <= 30
 
 
 def test_a_simulation_says_what_a_rate_loses_and_repeats_its_times(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ def _least_step(places: Sequence[float], alone: float) -> float:
 def axis_text(axis: Axis, value: float) -> str:
     """A value of an axis for people."""
     if axis.unit == "1" and not axis.log:
-        return f"{value * 100:.3g} %"
+        return f"{value * 100:.3g}%"
     if axis.unit == "B" and axis.log:
         return binary_text(value)
     if axis.unit in DIMENSION_OF_UNIT and axis.unit != "1":

@@ -176,7 +176,9 @@ class Table(QTableView):
 
     def _words(self, column: int) -> set[str]:
         """Words in the cells of a table that breaks lines: a line ends at a space that may be broken."""
-        lines = self.lines.lines if self.wrap else ()
+        lines = self.lines.lines if self.wrap else []
+        # the only text of a line has the whole width
+        lines = [line for line in lines if column or any(cell.text for cell in line.cells[1:])]
         return {word for line in lines for cell in line.cells[column : column + 1] for word in cell.text.split(" ")}
 
     def _word(self, word: str) -> int:

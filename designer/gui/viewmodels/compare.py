@@ -22,7 +22,7 @@ from designer.gui.viewmodels.flow import channel_title
 from designer.gui.viewmodels.table import Cell, Column, Line
 from designer.present.answer import figure_text
 from designer.present.limits import short_of
-from designer.present.words import metric_title
+from designer.present.words import link_words, metric_title, part_kind_words
 from designer.report.drawing.compose import compose
 from designer.report.drawing.elements import Element, Panel, Stroke
 from designer.report.drawing.png import to_png
@@ -110,7 +110,7 @@ def _metric(name: str, a: float, b: float, unit: str, why: str, kind: str) -> Li
     change, tone = "", ""
     if a and abs(b / a - 1) >= _NOTICE:
         share = b / a - 1
-        change = f"{share * 100:+.0f} %".replace("-", "−") if abs(share) < 9.95 else f"× {b / a:.3g}"
+        change = f"{share * 100:+.0f}%".replace("-", "−") if abs(share) < 9.95 else f"{b / a:.3g}×"
         tone = tone_of(name, a, b, kind)
     cells = (
         Cell(f"   {metric_title(name, kind)}"),
@@ -122,7 +122,7 @@ def _metric(name: str, a: float, b: float, unit: str, why: str, kind: str) -> Li
 
 def _counts(a: Design, b: Design) -> list[Line]:
     found: list[Line] = []
-    for title, count in (("Parts", count_kinds), ("Links", count_links)):
+    for title, count, words in (("Parts", count_kinds, part_kind_words), ("Links", count_links, link_words)):
         try:
             first, second = count(a), count(b)
         except DocumentError:
@@ -135,7 +135,7 @@ def _counts(a: Design, b: Design) -> list[Line]:
             tone = "" if x != y else "muted"
             change = f"{y - x:+d}".replace("-", "−") if x != y else ""
             cells = (
-                Cell(f"   {kind}", tone=tone),
+                Cell(f"   {words(kind)}", tone=tone),
                 Cell(f"{x:,}", tone=tone),
                 Cell(f"{y:,}", tone=tone),
                 Cell(change),

@@ -329,7 +329,7 @@ def _load_of_part(path: str, analysis: Analysis | None) -> tuple[Entry, ...]:
                 Entry(
                     name,
                     title,
-                    f"{format_quantity(total, 'rate')}, busiest link {busiest.utilization * 100:.0f} %",
+                    f"{format_quantity(total, 'rate')}, busiest link {busiest.utilization * 100:.0f}%",
                     note=busiest.id,
                     bar=min(1.0, busiest.utilization),
                 )
@@ -489,7 +489,7 @@ def _load_of_link(path: str, analysis: Analysis | None, result: WorkloadResult |
             row.id,
             f"{_end(parts, row.source)} → {_end(parts, row.target)}",
             text + (", limits" if row.id in bottleneck else ""),
-            note=f"{row.utilization * 100:.0f} % of what it can achieve",
+            note=f"{row.utilization * 100:.0f}% of what it can achieve",
             bar=min(1.0, row.utilization),
         )
 

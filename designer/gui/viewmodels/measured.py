@@ -52,7 +52,7 @@ def _line(outcome: Outcome) -> Line:
             *head,
             Cell(format_si(predicted.value, unit), predicted.value),
             Cell(band, predicted.low, tone="muted", tip=band),
-            Cell(f"{outcome.error * 100:.1f} %", outcome.error, tone="warn" if outcome.error > _LARGE else ""),
+            Cell(f"{outcome.error * 100:.1f}%", outcome.error, tone="warn" if outcome.error > _LARGE else ""),
             Cell(inside, inside, tone="good" if outcome.inside else "bad" if outcome.inside is False else ""),
         ),
         stated.id,
@@ -68,9 +68,9 @@ def headline(found: Validation, wrong: Sequence[str] = ()) -> str:
     elif not scored:
         said = "None of them could be predicted."
     else:
-        holds = f", bands hold {found.coverage * 100:.0f} % of them" if found.coverage == found.coverage else ""
+        holds = f", bands hold {found.coverage * 100:.0f}% of them" if found.coverage == found.coverage else ""
         points = f"{scored} measurement{'s' if scored != 1 else ''}"
-        said = f"{points}, error {found.error * 100:.1f} % (median in a group, mean over groups){holds}."
+        said = f"{points}, error {found.error * 100:.1f}% (median in a group, mean over groups){holds}."
     left = [f"{missed} could not be predicted"] if missed and scored else []
     left += [f"{len(wrong)} could not be read"] if wrong else []
     return said + (f" {' and '.join(left)}." if left else "")

@@ -55,7 +55,7 @@ def _row(name: str, now: float | None, trial: float | None, unit: str, kind: str
         change, tone = ("no longer shown", "bad") if trial is None else ("shown again", "good")
     elif now and not is_same(now, trial):
         share = trial / now - 1
-        change = f"{share * 100:+.3g} %".replace("-", "−") if abs(share) < _MANIFOLD else f"× {trial / now:.3g}"
+        change = f"{share * 100:+.3g}%".replace("-", "−") if abs(share) < _MANIFOLD else f"{trial / now:.3g}×"
         tone = tone_of(name, now, trial, kind)
     title = metric_title(name, kind)
     was, is_now = (_MISSING if value is None else figure_text(name, value, unit) for value in (now, trial))

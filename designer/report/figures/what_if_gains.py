@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from designer.design.document import Design
 from designer.engine.results import Analysis, Bottleneck, WorkloadResult
+from designer.present.limits import named
 from designer.report.figure import Axis, BarSeries, Figure, FigureKind
 
 _MOST = 5
@@ -12,8 +13,8 @@ _SAME = 0.005
 
 
 def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure | None:
-    """Gain of doubling what binds: all of a tied set at once first, then each alone."""
-    bars = _gains(result.binding)
+    """Gain of doubling what binds: all of a tied set at once first, then each sort alone."""
+    bars = _gains(result.binding, design)
     if not bars:
         return None
     names = tuple(name for name, _, _ in bars)
@@ -23,7 +24,7 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     for title, role, at in (("all together", "bound", together), ("alone", "main", alone)):
         if at:
             values = tuple(max(0.0, bars[i][1] - 1) for i in at)
-            labels = tuple(f"+{v * 100:.0f} %" for v in values)
+            labels = tuple(f"+{v * 100:.0f}%" for v in values)
             series.append(BarSeries(title, tuple(float(i) for i in at), values, role=role, labels=labels))
     return Figure(
         "Gain of twice the capacity",
@@ -34,16 +35,17 @@ def build(design: Design, analysis: Analysis, result: WorkloadResult) -> Figure 
     )
 
 
-def _gains(bottlenecks: tuple[Bottleneck, ...]) -> list[tuple[str, float, bool]]:
+def _gains(bottlenecks: tuple[Bottleneck, ...], design: Design) -> list[tuple[str, float, bool]]:
     """Name, gain, and whether it is that of a tied set."""
     found: list[tuple[str, float, bool]] = []
-    n = sum(b.equal for b in bottlenecks)
-    if n > 1 and bottlenecks[0].gain_together is not None:
-        found.append((f"all {n} that tie", bottlenecks[0].gain_together, True))
-    alone = [(b.label, b.gain_if_doubled) for b in bottlenecks[:_MOST] if b.gain_if_doubled is not None]
+    if sum(b.equal for b in bottlenecks) > 1 and bottlenecks[0].gain_together is not None:
+        found.append(("All together", bottlenecks[0].gain_together, True))
+    sorts = named([b for b in bottlenecks if b.gain_if_doubled is not None], design)[:_MOST]
+    gains = {one.id: one.gain_if_doubled or 1.0 for one in reversed(bottlenecks)}
+    alone = [(f"{one.title}, {one.phase}" if one.phase else one.title, gains[one.ids[0]]) for one in sorts]
     if found and len(alone) > 1 and max(gain for _, gain in alone) - min(gain for _, gain in alone) < _SAME:
         # a row for each would say the same again
-        alone = [("each alone", alone[0][1])]
+        alone = [("Each alone", alone[0][1])]
     return found + [(label, gain, False) for label, gain in alone]
 
 

@@ -61,10 +61,6 @@ def to_pdf(report: Report) -> bytes:
     return _Book(report).bytes()
 
 
-#: between the title and the chapters at the head of a page [points]
-_APART = 24.0
-
-
 class _Margins:
     """Heads and feet of pages: the chapters that begin on a page, the title of the report, numbers of pages."""
 

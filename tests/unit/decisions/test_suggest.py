@@ -17,7 +17,7 @@ from designer.checks.world import World
 from designer.decisions.failures_survey import survive
 from designer.decisions.fitting import fitting_settings
 from designer.decisions.more_servers import more_servers
-from designer.decisions.suggest import EXACT_LIMIT, Searcher, suggest
+from designer.decisions.suggest import EXACT_LIMIT, Searcher, best_single_change, suggest
 from designer.decisions.suggest_candidates import Prices
 from designer.decisions.suggest_cost import Cost
 from designer.design.address import Ref
@@ -31,6 +31,7 @@ from designer.findings import Severity
 from designer.interchange.native.writer import save
 from designer.interchange.overrides import overridden
 from designer.interchange.templates import open_design
+from designer.pages.suggest import change_that_helps
 from designer.rules.runner import check
 
 # What to change: hand-worked purchases, and the same as looking at every set of edits.
@@ -178,6 +179,24 @@ def test_where_nothing_helps_it_says_what_binds() -> None:
     found = suggest(narrow(16), gain=50.0)
     assert not found.steps
     assert "limits it" in found.stuck
+
+
+def test_by_hand_the_best_single_change() -> None:
+    """As above the slot of x16 brings a third; one that joins x16 to x16 can be widened no further."""
+    found = best_single_change(narrow(), "h2d")
+    assert titles(found) == [["widen the slot at up0 to x16"]]
+    assert found.steps[0].gain == pytest.approx(4 / 3, rel=1e-3)
+    change = change_that_helps(found, narrow(), "narrow")
+    assert change.gain == "+33%"
+    assert change.command == ("suggest", "narrow", "--workload", "h2d")
+
+
+def test_a_single_change_is_that_of_the_whole_search_or_none() -> None:
+    for template, workload in (("su-h100-32", "storage-to-gpus"), ("hgx-h100-8", "h2d")):
+        design = open_design(template)
+        quick, whole = best_single_change(design, workload), suggest(design, workload, steps=1)
+        assert titles(quick) == titles(whole)
+    assert change_that_helps(quick, design).title == "No single change to parts, links or routes helps."
 
 
 def test_a_served_model_whose_accelerators_bind_has_edits() -> None:

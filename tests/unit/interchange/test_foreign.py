@@ -148,6 +148,7 @@ def test_a_family_has_what_its_part_says() -> None:
         4,
         "36 GB/s",
     )
+    assert (POWER9.socket_link, POWER9.socket_links, POWER9.socket_rate) == ("x_bus", 1, "32 GB/s")
     assert (GRACE.memory, GRACE.socket_link, GRACE.socket_rate) == ("512 GB/s", "c2c", "450 GB/s")
     assert processor_for("9.0") is GRACE
     assert processor_for("8.0") is None
