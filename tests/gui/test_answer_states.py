@@ -81,6 +81,26 @@ def test_what_does_not_fit_is_said_first_and_the_button_makes_it_fit(window: Mai
     qtbot.waitUntil(lambda: session.state is State.UNFIT, timeout=60_000)
 
 
+def test_the_change_that_helps_is_found_without_a_press_and_drawn_by_one(window: MainWindow, qtbot: QtBot) -> None:
+    """A ninth drive brings 61.7 of 54.8 GB/s; copies from the host have no change that helps."""
+    session = opened(window, qtbot)
+    assert window.places is not None
+    answer = window.places.answer
+    session.set_workload("storage-to-gpus")
+    qtbot.waitUntil(lambda: session.helps is not None, timeout=60_000)
+    answer.flush()
+    assert "Add Drive 8, a copy of Drive 0" in texts(answer)
+    before, done = len(session.design.parts), session.history.done
+    qtbot.mouseClick(button(answer, "Apply"), Qt.MouseButton.LeftButton)
+    assert len(session.design.parts) == before + 1
+    assert session.history.done == done + 1
+    session.undo()
+    session.set_workload("h2d")
+    qtbot.waitUntil(lambda: session.helps is not None, timeout=60_000)
+    answer.flush()
+    assert "No single change to parts, links or routes helps." in texts(answer)
+
+
 def test_the_finding_of_too_little_memory_can_be_mended(window: MainWindow, qtbot: QtBot) -> None:
     session = opened(window, qtbot)
     set_sharding(session, "none")
