@@ -207,7 +207,7 @@ def test_an_answer_states_the_change_that_helps_or_that_none_does() -> None:
 
 def test_an_overview_states_how_sure_each_answer_is_and_what_is_next() -> None:
     with terminal_of(80) as terminal:
-        main(["analyze", "azure-ndv5-h100"])
+        main(["analyze", "hgx-h100-8"])
     answer = " ".join(terminal.getvalue().split())
     assert "80% band 282–504 GB/s. Twice as fast: +8%, then memory of the CPU." in answer
     assert len(terminal.getvalue().splitlines()) <= 30

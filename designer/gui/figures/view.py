@@ -192,9 +192,15 @@ class FigureView(QWidget):
     def _broken(self, name: str, metrics: QFontMetricsF, longest: float, rows: int) -> str:
         """A name in two lines where it is too long for one and the rows are high enough, else shortened."""
         if metrics.horizontalAdvance(name) > longest and self.height() - _HEAD > rows * 2.2 * metrics.height():
-            halves = name.rpartition(" ")
-            if halves[0] and max(metrics.horizontalAdvance(h) for h in (halves[0], halves[2])) <= longest:
-                return f"{halves[0]}\n{halves[2]}"
+            # of a link each end is on a line
+            arrow = " → " in name
+            first, _, last = name.partition(" → ") if arrow else name.rpartition(" ")
+            halves = (f"{first} →" if arrow else first, last)
+            if first and max(map(metrics.horizontalAdvance, halves)) <= longest:
+                return "\n".join(halves)
+        if " → " in name and metrics.horizontalAdvance(name) > longest:
+            # where a link leads says more than both ends cut
+            name = f"→ {name.partition(' → ')[2]}"
         return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, longest)
 
     def _label_share(self, figure: Figure) -> float:

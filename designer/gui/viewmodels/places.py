@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from designer.design.address import Address, Ref, block_at, split_path
 from designer.design.document import Block, Design
 from designer.errors import DocumentError
@@ -9,9 +11,13 @@ from designer.errors import DocumentError
 Picked = tuple[Address, Ref]
 
 
+#: begins the id of what clients get of a storage system, before the path of that system
+CLIENT: Final = "client:"
+
+
 def picked_of(design: Design, identity: str) -> Picked | None:
     """What an id of a result points to: a channel ``a--b:ab``, a link, wiring link, group or part by its path."""
-    path = identity
+    path = identity.removeprefix(CLIENT)
     if path.endswith((":ab", ":ba")):
         path = path[:-3]
     try:

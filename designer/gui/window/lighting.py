@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from designer.drawing.loads import Activity, ChannelState
 from designer.gui.viewmodels.moments import shown_binding
+from designer.gui.viewmodels.places import CLIENT
 from designer.present.limits import mark_of
 
 if TYPE_CHECKING:
@@ -49,5 +50,7 @@ def _light_result(canvas: Canvas, document: Document) -> None:
     bottleneck = result.binding if result is not None else ()
     binding = tuple(b.id for b in bottleneck if b.what == "channel")
     parts = tuple((b.id, b.equal) for b in bottleneck if b.what in ("part", "compute"))
+    # what clients get of a storage system is shown at that system
+    parts += tuple((b.id.removeprefix(CLIENT), 1) for b in bottleneck if b.id.startswith(CLIENT))
     shown = ChannelState.of(loads) if loads is not None else None
     canvas.show_result(shown, binding, parts, mark_of(result, session.design) if result is not None else "")

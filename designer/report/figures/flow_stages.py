@@ -69,7 +69,7 @@ def stages(design: Design, analysis: Analysis, flow: Flow) -> Figure | None:
     capacity = TickSeries("raw capacity", tuple(float(i) for i in range(len(way))), tuple(s.capacity for s in way))
     return Figure(
         f"Path of {link_title(design, f'{flow.source} → {flow.target}')}",
-        Axis("Bandwidth, one direction", "B/s", zero=True),
+        Axis("Bandwidth, each way", "B/s", zero=True),
         Axis("Stage", categories=tuple(stage.label for stage in way)),
         bars=tuple(bars),
         ticks=(capacity,),
