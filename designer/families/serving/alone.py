@@ -443,6 +443,10 @@ class Following:
         places = places_of(fleet)
         return [places[k] for k in sent_among(self._at, fleet)[known:]]
 
+    def mean(self, end: float) -> float:
+        """Replicas that are paid for in the mean until a time [1]; 0 before anything was sent."""
+        return follow(self._at, self.able, self.start, 1, self.most).seconds(end) / end if self._at else 0.0
+
     def routed(self, sent: Sent, room: int, how: str) -> tuple[Requests, list[int]]:
         """All requests of a trace with what is found in caches of `room` tokens, and the drawn replica of each."""
         fleet = follow(sent.requests.at, self.able, self.start, 1, self.most)

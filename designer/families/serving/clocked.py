@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from heapq import heappush
@@ -140,6 +140,8 @@ class Engines:
         #: (time, resource, share) of machines whose speed was set in this run, as it goes on
         self.set: Sequence[tuple[float, int, float]] = ()
         self.leg: Estimate | None = None
+        #: what a day like a log costs, with so many replicas in the mean; None without prices
+        self.costs: Callable[..., Mapping[str, Estimate]] | None = None
         #: when any of some machines may be paused next, at the earliest [s]
         self.stops: Callable[[Sequence[int]], float] = never_any
 
@@ -194,6 +196,9 @@ class Engines:
             # a run shorter than the load's own has less of it to fill its engines with
             first = self.first if book.clients else min(self.first, asked // FILLING_LIMIT)
             found.parts.append((until_end(run, asked, end), first))
+        if self.costs is not None and end > self._begin:
+            mean = self._following.mean(end - self._begin) if self._following is not None else 0.0
+            found.costs = partial(self.costs, together=mean)
         return found
 
     def _all_windows(self, now: float) -> list[Item]:

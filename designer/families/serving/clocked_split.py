@@ -96,6 +96,8 @@ class SplitEngines:
         self._stock: deque[tuple[int, int, int]] = deque()
         self.set: Sequence[tuple[float, int, float]] = ()
         self.leg: Estimate | None = None
+        #: what a day like a log costs; None without prices
+        self.costs: Callable[..., Mapping[str, Estimate]] | None = None
         #: when any of some machines may be paused next, at the earliest [s]
         self.stops: Callable[[Sequence[int]], float] = never_any
 
@@ -228,6 +230,7 @@ class SplitEngines:
             self._saturated,
             [(until_end(run, asked, end), min(self._first, asked // FILLING_LIMIT))],
             arriving=self.load.kind != "clients",
+            costs=self.costs,
         )
 
     def _write(self, requests: Requests, offset: float) -> None:

@@ -15,7 +15,9 @@ from designer.families.serving.formulas.power import serving_power
 from designer.families.serving.formulas.speculation import accepted
 from designer.families.serving.images import ends_of
 from designer.families.serving.placement import Placement
-from designer.families.serving.readings import SHARES, quantiles, read, throughput, window, within
+from designer.families.serving.readings import SHARES, percentiles, quantiles, read, throughput, window, within
+from designer.families.serving.records import ServingRun
+from designer.families.serving.request_log import RequestLog
 from designer.families.serving.spreads import first_extra, held_back, other_model
 from designer.sources import EIGHTY, Constant, Estimate, Status
 from designer.units import Ratio, Seconds
@@ -190,9 +192,36 @@ def _rates(served: Served, note: str, devices: int) -> Mapping[str, Estimate]:
 
 
 def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[str, Estimate]:
-    placement, run = served.placement, served.runs[0]
+    run = served.runs[0]
+    watts = power_of_run(served.placement, run, served.sent.first, busy, devices, served.together)
+    found = {"power": watts}
+    if tokens > 0:
+        band = math.hypot(POWER_SPREAD.value, served.spread)
+        each = watts.value / tokens
+        million = _MILLION_LIMIT * each * float(np.mean(run.output[run.served]))
+        for name, energy in (("energy_per_token", each), ("energy_per_million_requests", million)):
+            found[name] = Estimate.relative(energy, math.exp(-band), math.exp(band), "J", watts.sources, watts.note)
+    return found
+
+
+def power_of_run(
+    placement: Placement, run: ServingRun, first: int, busy: float, devices: int, together: float = 0.0
+) -> Estimate:
+    """What accelerators draw while requests are answered as in a run [W].
+
+    Parameters
+    ----------
+    first
+        The first request that counts.
+    busy
+        Share of the time a replica works [1].
+    devices
+        Accelerators of all replicas.
+    together
+        Replicas that run in the mean, where they follow the load; 0 for all.
+    """
     device, shape = placement.device, placement.shape
-    begin, end = window(run, served.sent.first)
+    begin, end = window(run, first)
     steady = run.turns[(run.turns[:, 0] >= begin) & (run.turns[:, 0] <= end)]
     turns = steady if len(steady) else run.turns
     length = turns[:, 3] * turns[:, 1]
@@ -210,39 +239,54 @@ def _power(served: Served, tokens: float, busy: float, devices: int) -> Mapping[
     if cut is not None and cut.turns > 1:
         # those that take turns are one device's work together, however long each waits
         busy = min(1.0, busy * cut.turns / placement.slowed(busy))
-        one = serving_power(device.power, Ratio(busy), memory, computing)
-        equal = 1
+        equal = 1.0
     else:
         # parts of a device that hold no replica do not serve
-        one, equal = (
-            serving_power(device.power, Ratio(busy), memory, computing),
-            placement.replicas.size / placement.accelerators,
-        )
-    if served.together:
+        equal = placement.replicas.size / placement.accelerators
+    one = serving_power(device.power, Ratio(busy), memory, computing)
+    if together:
         # replicas that are not running draw nothing
-        equal *= served.together / len(placement.replicas)
+        equal *= together / len(placement.replicas)
     watts = one * devices * equal
+    return Estimate(
+        watts,
+        watts * math.exp(-POWER_SPREAD.value),
+        min(device.power * equal * devices, watts * math.exp(POWER_SPREAD.value)),
+        "W",
+        ("mlenergy-h100",),
+        "accelerators alone",
+    )
+
+
+def costs_of_run(
+    asked: Serving, placement: Placement, devices: int, log: RequestLog, together: float = 0.0
+) -> Mapping[str, Estimate]:
+    """`money` of a day like what a log has; empty before any request was answered.
+
+    Parameters
+    ----------
+    devices
+        Accelerators that are paid for.
+    together
+        Replicas that run in the mean, where they follow the load; 0 for all.
+    """
+    rates = percentiles(log.run, log.first, arriving=log.arriving).values
+    limits, run = asked.limits, log.run
+    if "requests_per_second" not in rates or log.saturated:
+        return {}
+    good = within(run, log.first, limits) if limits.ttft or limits.tpot or limits.latency else 1.0
     found = {
-        "power": Estimate(
-            watts,
-            watts * math.exp(-POWER_SPREAD.value),
-            min(device.power * equal * devices, watts * math.exp(POWER_SPREAD.value)),
-            "W",
-            ("mlenergy-h100",),
-            "accelerators alone",
-        )
+        "ttft": Estimate.exact(rates["ttft"], "s"),
+        "requests_per_second": Estimate.exact(good * rates["requests_per_second"], "1/s"),
+        "accelerators": Estimate.exact(devices, "1"),
     }
-    if tokens > 0:
-        band = math.hypot(POWER_SPREAD.value, served.spread)
-        each = watts / tokens
-        found["energy_per_token"] = Estimate.relative(
-            each, math.exp(-band), math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
-        )
-        million = _MILLION_LIMIT * each * float(np.mean(run.output[run.served]))
-        found["energy_per_million_requests"] = Estimate.relative(
-            million, math.exp(-band), math.exp(band), "J", ("mlenergy-h100",), "accelerators alone"
-        )
-    return found
+    if together:
+        hours = together * placement.split.devices * _HOURS.value
+        found["accelerator_hours"] = Estimate.exact(hours, "1")
+    if placement.device.power and len(run.turns):
+        busy = min(1.0, float(run.lengths.sum()) / (run.end * (together or len(placement.replicas))))
+        found["power"] = power_of_run(placement, run, log.first, busy, devices, together)
+    return money(asked, found)
 
 
 _HOURS: Final = Constant(24.0, 24.0, 24.0, "counted-serving", Status.PRIMARY, "1", "of a day")

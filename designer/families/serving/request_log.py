@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -13,7 +13,7 @@ from designer.engine.clock.records import Readings
 from designer.engine.clock.run import Run
 from designer.families.serving.readings import percentiles
 from designer.families.serving.records import Counts, ServingRun
-from designer.sources import Estimate
+from designer.sources import EIGHTY, Estimate
 
 #: of latencies at the server
 _NO_LEG: Final = Estimate.exact(0.0, "s")
@@ -33,6 +33,8 @@ class RequestLog:
         True if requests have times of their own; else clients send one when another has been answered.
     leg
         The round trip to the clients, which latencies in `readings` include and those of `run` do not [s].
+    costs
+        What a day like it costs, where prices are given.
     """
 
     extra: float = 0.0
@@ -40,6 +42,7 @@ class RequestLog:
     parts: list[tuple[ServingRun, int]] = field(default_factory=list[tuple[ServingRun, int]])
     arriving: bool = True
     leg: Estimate | None = None
+    costs: Callable[[RequestLog], Mapping[str, Estimate]] | None = None
 
     @cached_property
     def run(self) -> ServingRun:
@@ -85,7 +88,10 @@ class RequestLog:
     @cached_property
     def readings(self) -> Readings:
         """Means, percentiles and rates of all that counts, as clients see them."""
-        return self._seen_by_client(percentiles(self.run, self.first, arriving=self.arriving))
+        found = self._seen_by_client(percentiles(self.run, self.first, arriving=self.arriving))
+        paid = self.costs(self) if self.costs is not None else {}
+        errors = {name: (one.high - one.low) / 2 / EIGHTY.value for name, one in paid.items()}
+        return Readings({**found.values, **{n: one.value for n, one in paid.items()}}, {**found.errors, **errors})
 
     def _seen_by_client(self, found: Readings) -> Readings:
         if self.leg is None:

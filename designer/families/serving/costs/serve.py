@@ -31,6 +31,7 @@ from designer.families.serving.deployment import Serving
 from designer.families.serving.engine_state import Requests
 from designer.families.serving.formulas.start import ONE_READER, START, START_EAGER
 from designer.families.serving.load import offered
+from designer.families.serving.metrics import costs_of_run
 from designer.families.serving.placement import Placement
 from designer.families.serving.replica import Tasks, exchanges
 from designer.families.serving.sharing import one_each
@@ -109,6 +110,8 @@ def price(prices: Prices, task: Serve, place: str) -> Expansion:
             following=Following(*pace, len(tasks)) if pace is not None else None,
         )
         made.leg = leg.time if leg is not None else None
+        if asked.accelerator_price or asked.energy_price:
+            made.costs = partial(costs_of_run, asked, placement, placement.accelerators)
         return made
 
     settle = None if task.cold else partial(_settle, prices.network, asked, place)
@@ -169,6 +172,8 @@ def _split(prices: Prices, task: Serve, place: str) -> Expansion:
             saturated=served.saturated,
         )
         made.leg = leg.time if leg is not None else None
+        if asked.accelerator_price or asked.energy_price:
+            made.costs = partial(costs_of_run, asked, answers, answers.accelerators + prompts.accelerators)
         return made
 
     held = Counter(_holds(prompts)) + Counter(_holds(answers))

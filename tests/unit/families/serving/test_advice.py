@@ -22,6 +22,7 @@ from designer.families.serving.inference import Inference
 from designer.families.serving.placement import Placement, place_deployment
 from designer.families.serving.unused import unused, unused_in_batches
 from designer.findings import Finding, Severity
+from designer.sources import Estimate
 from designer.units import Ratio
 from designer.workload.models import model
 from tests.asked import answered, in_batches, serving_asked
@@ -76,6 +77,29 @@ def test_no_price_no_sum() -> None:
     assert alone.metrics["cost_per_day"].low == alone.metrics["cost_per_day"].high
     # above what can be answered there is no day like the load
     assert "cost_per_day" not in served(rate="100 1/s", **PRICES).metrics
+
+
+def simulated(**more: object) -> Mapping[str, Estimate]:
+    design = designer.with_workload(designer.open_design("hgx-h100-8"), "s", "serving", **{**BASE, **more})
+    return designer.simulate(design, ["s"], until=120.0).metrics["s"]
+
+
+def test_a_simulation_states_what_a_day_like_it_costs() -> None:
+    """Eight accelerators for 24 hours at 2.5: 480; with energy what they draw at 0.2 a kWh besides, some 20."""
+    assert simulated(rate="2 1/s", accelerator_price=2.5)["cost_per_day"].value == pytest.approx(480)
+    found, alone = simulated(rate="2 1/s", **PRICES), served(rate="2 1/s", **PRICES)
+    energy = value(alone, "power") / 1000 * 24 * 0.2
+    assert found["cost_per_day"].value == pytest.approx(480 + energy, rel=0.002)
+    assert found["cost_per_day"].low < 480 + energy < found["cost_per_day"].high
+    a_day = found["requests_per_second"].value * 86400
+    assert found["requests_per_money"].value == pytest.approx(a_day / found["cost_per_day"].value)
+
+
+def test_replicas_that_follow_a_simulated_load_are_paid_for_while_they_run() -> None:
+    """One of two replicas of four is enough: 4 accelerators for 24 hours at 2.5."""
+    found = simulated(rate="0.5 1/s", accelerator_price=2.5, scaling=True)
+    assert found["cost_per_day"].value == pytest.approx(4 * 24 * 2.5)
+    assert "cost_per_day" not in simulated(rate="0.5 1/s")
 
 
 # Step tokens and slots chosen where none are asked for: the limit of a token holds, and the page says why.
