@@ -20,7 +20,8 @@ from designer.engine.clock.run import Run
 from designer.formulas.power.server_power import AROUND, FIT_SPREAD, IDLE, OTHER_MODEL, power_at_work
 from designer.formulas.power.step_load import COMMUNICATING
 from designer.report.figures.power_step import JobLoad, job_load
-from designer.report.inventory import RACK, inventory, unit_name
+from designer.report.inventory import RACK, Inventory, inventory, unit_name
+from designer.report.tables.racks import Rack, plan_of
 from designer.sources import Estimate
 from designer.units import Watts
 
@@ -42,7 +43,8 @@ class UnitPower:
     Parameters
     ----------
     name, kind
-        Path of the unit; ``server`` or ``rack``, or ``all`` for everything together.
+        Path of the unit; ``server``, ``rack``, ``feed`` for a power distribution unit of a rack, or ``all`` for
+        everything together.
     times, watts
         From each time on so many watts: (n,) [s] and (3, n) value, low and high end [W].
     end
@@ -86,7 +88,9 @@ class UnitPower:
 def run_power(
     design: Design, found: Simulation, *, cancelled: Callable[[], bool] | None = None
 ) -> tuple[UnitPower, ...]:
-    """Power over a run: of everything, of each rack and of each server; none where no accelerator states a power.
+    """Power over a run: of everything, of each rack and its feeds, and of each server.
+
+    None where no accelerator states a power.
 
     An accelerator at work draws by the fit of ``designer.formulas.power``; a training step first computes and then
     communicates, as long as its timeline says; one that waits draws its idle share. What is around accelerators in a
@@ -124,22 +128,33 @@ def run_power(
         if key_of not in kept:
             kept[key_of] = _sum(each, AROUND.value * len(each))
         servers.append(UnitPower(name[unit], "server", *kept[key_of], run.end))
-    of_rack: dict[int, list[tuple[Float, Float]]] = {}
-    for unit, server in zip(of_unit, servers, strict=True):
-        if stock.rack[unit] >= 0:
-            of_rack.setdefault(int(stock.rack[unit]), []).append((server.times, server.watts))
-    racks = [
-        UnitPower(network.net.path(rack), RACK, *_sum(each), run.end, _feeds(stock.number, network.net.part(rack)))
-        for rack, each in of_rack.items()
-    ]
+    plan = plan_of(design) if len(stock.racks) or design.racks else None
+    known = dict(zip(of_unit, servers, strict=True))
+    racks = [one for rack in plan.racks for one in _of_rack(stock, rack, known, run.end)] if plan is not None else []
     every = UnitPower("all servers", "all", *_sum([(s.times, s.watts) for s in servers]), run.end)
     return (every, *racks, *servers)
 
 
-def _feeds(number: Callable[..., float | None], rack: object) -> float:
-    """What the shelves of a rack give, or its feeds where it states none [W]."""
-    shelves, each = number(rack, "power_shelves"), number(rack, "power_shelf_capacity")
-    return shelves * each if shelves and each else number(rack, "power_capacity") or 0.0
+def _of_rack(stock: Inventory, rack: Rack, known: Mapping[int, UnitPower], end: float) -> Iterator[UnitPower]:
+    """The power of a rack, then of each of its feeds: what is on no feed of its own is shared by all of them."""
+    mine = [(unit.feed, (one.times, one.watts)) for unit in rack.units if (one := known.get(unit.part)) is not None]
+    if rack.proposed or not mine:
+        return
+    part = stock.net.part(rack.drawn) if rack.drawn >= 0 else None
+    shelves, each = (stock.number(part, key) for key in ("power_shelves", "power_shelf_capacity")) if part else (0, 0)
+    name = stock.net.path(rack.drawn) if rack.drawn >= 0 else rack.name
+    yield UnitPower(name, RACK, *_sum([curve for _, curve in mine]), end, (shelves or 0) * (each or 0) or rack.power)
+    feeds = tuple("ABCD"[: max(1, rack.feeds)])
+    for feed in feeds:
+        own = [curve for its, curve in mine if its == feed]
+        shared = [curve for its, curve in mine if its not in feeds]
+        parts = [_sum(own)] if own else []
+        if shared:
+            times, watts = _sum(shared)
+            parts.append((times, watts / len(feeds)))
+        if parts:
+            # one feed less carries the rack
+            yield UnitPower(f"{name}, feed {feed}", "feed", *_sum(parts), end, rack.power / max(1, len(feeds) - 1))
 
 
 def _steps(design: Design, run: Run, cancelled: Callable[[], bool] | None) -> Mapping[str, JobLoad]:

@@ -92,13 +92,31 @@ def test_racks_are_the_sum_of_their_servers_against_their_shelves() -> None:
     design = designer.open_design("gb200-nvl72")
     train = {"model": "llama-2-7b", "micro_batch": 1, "sharding": "parameters"}
     design = designer.with_workload(design, "t", "training", **train)
-    every, rack, *servers = drawn(design, "t", until=2.0)
+    every, rack, *rest = drawn(design, "t", until=2.0)
+    feeds, servers = ([one for one in rest if one.kind == kind] for kind in ("feed", "server"))
     assert (rack.kind, len(servers)) == ("rack", 18)
     assert rack.peak.value == pytest.approx(every.peak.value)
     assert rack.peak.value == pytest.approx(sum(server.peak.value for server in servers))
     # eight shelves of 33 kW
     assert rack.feeds == pytest.approx(264e3)
     assert rack.peak.high < rack.feeds
+    # two feeds share the rack, and each alone would carry 132 kW
+    assert [one.peak.value for one in feeds] == pytest.approx([rack.peak.value / 2] * 2)
+    assert {one.feeds for one in feeds} == {132e3}
+
+
+def test_feeds_carry_their_own_units_and_a_share_of_the_others() -> None:
+    """Of four hosts with two A100 of 300 W each, one on feed A and three on both: 2.5 and 1.5 of a host that idles."""
+    plain = designer.open_design("vsphere-cluster-4")
+    units = {f"hosts[{k}]/server": {"unit": 1 + 2 * k, **({"feed": "A"} if not k else {})} for k in range(4)}
+    racks = {"r1": {"id": "r1", "name": "R1", "power": "8 kW", "units": units}}
+    design = Design.model_validate({**plain.model_dump(mode="json"), "racks": racks})
+    found = {one.name: one for one in drawn(design, "h2d", until=1.0)}
+    host = 2 * (IDLE.value * 300 + AROUND.value)
+    assert found["R1"].mean.value == pytest.approx(4 * host)
+    assert found["R1, feed A"].mean.value == pytest.approx(2.5 * host)
+    assert found["R1, feed B"].mean.value == pytest.approx(1.5 * host)
+    assert {found[name].feeds for name in ("R1", "R1, feed A", "R1, feed B")} == {8e3}
 
 
 def test_streams_draw_more_than_idle_for_the_time_they_compute() -> None:
