@@ -116,28 +116,28 @@ def _past_caches(network: Network, legs: Legs, drives: Int, size: float) -> Flow
     limits: list[Limit] = []
     flows: list[Int] = []
     usages: list[Float] = []
-    for drive in np.unique(drives).tolist():
-        definition = int(network.net.part_def[drive])
+    defined = network.net.part_def[drives]
+    for definition in np.unique(defined).tolist():
         facts, part = network.part_resources[definition], network.net.part_defs[definition]
         steady, cache = (band_of(network.design, part, name) for name in ("steady_write_bandwidth", "write_cache"))
         if cache is not None and steady is None:
             raise AnalysisError("a write cache alone", place=part.id, remedy="give steady_write_bandwidth")
         if facts is None or steady is None:
             continue
-        rows = np.flatnonzero(drives == drive)
         # bytes and rates of the drive, parity and copies among them
         written = bytes_written(network.design, part, network.kinds[definition])
-        amount = Bytes(size * float(legs.share[rows].sum()) * written)
         burst = BytesPerSecond(facts.capacity / facts.write * written)
-        ends = zip(cache or (0.0,) * len(steady), steady, strict=True)
-        value, low, high = (cached_write_rate(amount, Bytes(c), burst, BytesPerSecond(s)) for c, s in ends)
-        if value < burst:
-            label = f"{network.net.part(drive).label} past its cache"
-            limits.append(
-                Limit(f"cache:{network.net.path(drive)}", label, value / written, band=(low / value, high / value))
-            )
-            flows.append(legs.flow[rows])
-            usages.append(legs.share[rows])
+        for drive in np.unique(drives[defined == definition]).tolist():
+            rows = np.flatnonzero(drives == drive)
+            amount = Bytes(size * float(legs.share[rows].sum()) * written)
+            ends = zip(cache or (0.0,) * len(steady), steady, strict=True)
+            value, low, high = (cached_write_rate(amount, Bytes(c), burst, BytesPerSecond(s)) for c, s in ends)
+            if value < burst:
+                label = f"{network.net.part(drive).label} past its cache"
+                band = (low / value, high / value)
+                limits.append(Limit(f"cache:{network.net.path(drive)}", label, value / written, band=band))
+                flows.append(legs.flow[rows])
+                usages.append(legs.share[rows])
     return FlowLimits.each(limits, flows, usages)
 
 

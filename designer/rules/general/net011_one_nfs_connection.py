@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from designer.engine.transfers.limits import counted_by_hand
 from designer.findings import Severity
 from designer.formulas.storage.client_rate import client_of, connection_rates
 from designer.rules.context import Context
@@ -34,7 +35,8 @@ def check(context: Context) -> Iterator[Offence]:
         protocol = context.text(part, "protocol")
         if "nfs" not in protocol or context.text(part, "nconnect") != "1":
             continue
-        one = context.number(part, "client_read_bandwidth") or connection_rates(client_of(protocol))[0].value
+        given = context.number(part, "connection_bandwidth" if counted_by_hand(part) else "client_read_bandwidth")
+        one = given or connection_rates(client_of(protocol))[0].value
         span = range(int(fabric.uplink_start[store]), int(fabric.uplink_start[store + 1]))
         ports = sum(float(context.network.rate[int(fabric.out[u]) >> 1]) for u in span)
         if one < ports * SHARE.value:
