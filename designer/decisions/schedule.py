@@ -48,11 +48,22 @@ _ENDS: Final = ("value", "low", "high")
 
 @dataclass(frozen=True, slots=True)
 class _Doing:
-    """What a workload does in a phase: accelerators it runs on, and the rate of its work by metric; None for none."""
+    """What a workload does in a phase.
+
+    Parameters
+    ----------
+    accelerators
+        That it runs on.
+    name, rate
+        Metric of its work, and how much gets done; None for nothing.
+    design
+        The design in which it has these accelerators alone; None where it does nothing.
+    """
 
     accelerators: int
     name: str
     rate: Estimate | None
+    design: Design | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +285,7 @@ def _done(
     if not rate:
         text = f"{name} has no rate at which it gets something done"
         raise AnalysisError(text, place=f"{place}.timetable", remedy="name a training or a served model")
-    return _Doing(count, rate, found[rate])
+    return _Doing(count, rate, found[rate], alone)
 
 
 def _power(network: Network, held: Mapping[str, float], working: int) -> tuple[float, float, float]:

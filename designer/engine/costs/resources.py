@@ -163,6 +163,13 @@ class ResourceTable:
         )
         return np.where(resource >= n, moved[np.maximum(resource - n, 0)], resource).astype(np.int64)
 
+    def shared(self, resource: int) -> Limit | None:
+        """A limit that means the same for all tasks, such as a mount; None for what one task or machine has alone."""
+        limit = self._made.get(resource)
+        if limit is None or ":" not in limit.id or limit.id.startswith("turns:"):
+            return None
+        return limit if self._limits.get((limit.id, limit.label, limit.capacity, None)) == resource else None
+
     def bottleneck(self, resource: int) -> Bottleneck:
         """A resource in words."""
         if resource in self._parts:

@@ -113,7 +113,7 @@ def test_the_clock_follows_the_same_hours() -> None:
     design = planned(f"{USERS} = 08:00-18:00; train = rest")
     found, run = values(design), designer.simulate(design, ["day"])
     assert {name: m.value for name, m in run.metrics["day"].items()} == pytest.approx(found)
-    assert run.run.end == 24 * 3600
+    assert run.run.end == pytest.approx(24 * 3600)
     # a resume ends, and a suspend begins, when the hours of the machines do
     moves = {task.step: task for task in run.run.tasks if task.step.endswith("machines")}
     assert moves["resume machines"].ended == pytest.approx(8 * 3600)
@@ -143,6 +143,43 @@ def test_a_backup_makes_the_change_longer_and_the_night_shorter() -> None:
     lost = (alone["hours_computing"] - beside["hours_computing"].value) * 24 * 3600
     assert lost == pytest.approx(alone["switch_time"], rel=0.01)
     assert beside["samples_per_second"].value < alone["samples_per_second"]
+
+
+def fed() -> Design:
+    """A training that reads from the store all day, as much as the store gives."""
+    data = {"dataset": "custom", "sample_size": "10 MB", "epoch_samples": 1_000_000}
+    design = planned("train = 00:00-24:00", store="", **data)
+    vms = {vm.id: vm for vm in design.vms.values() if not vm.devices}
+    return design.model_copy(update={"vms": vms})
+
+
+def test_workloads_of_a_timetable_load_the_links_they_use() -> None:
+    """Samples of 10 MB over mounts of 2 GB/s, 800 a second: as the training alone; beside a copy each gets half."""
+    design = fed()
+    day = designer.simulate(design, ["day"], bands=False).run
+    train = designer.simulate(design, ["train"], until=60.0, bands=False).run
+    n = day.table.network.n_resources
+    assert day.mean_load()[:n] == pytest.approx(train.mean_load()[:n], rel=0.02)
+    assert day.mean_load()[:n].max() > 0
+    copy = {"from": "storage", "to": "hosts[*]/memory*", "pairing": "all", "size": "10 PB"}
+    design = designer.with_workload(design, "copy", "transfer", **copy)
+    beside = designer.simulate(design, ["day", "copy"], until=24 * 3600.0, bands=False)
+    kept = beside.metrics["day"]["samples_per_second"].value / beside.alone["day"]["samples_per_second"]
+    assert beside.alone["day"]["samples_per_second"] == pytest.approx(800, rel=0.01)
+    assert kept == pytest.approx(0.5, rel=0.02)
+    both = designer.simulate(design, ["train", "copy"], until=60.0, bands=False).metrics["train"]
+    assert both["step_time"].value == pytest.approx(64 * 8 / 400, rel=0.02)
+
+
+def test_a_copy_over_other_links_takes_nothing_from_a_timetable() -> None:
+    """What computes without reading keeps all its hours beside a copy from the store."""
+    design = planned("train = 00:00-24:00", store="")
+    vms = {vm.id: vm for vm in design.vms.values() if not vm.devices}
+    design = design.model_copy(update={"vms": vms})
+    copy = {"from": "hosts[0]/nvme0", "to": "hosts[0]/memory0", "size": "10 PB"}
+    design = designer.with_workload(design, "copy", "transfer", **copy)
+    beside = designer.simulate(design, ["day", "copy"], until=24 * 3600.0, bands=False)
+    assert beside.metrics["day"]["samples_per_second"].value == pytest.approx(beside.alone["day"]["samples_per_second"])
 
 
 def test_waiting_for_the_hour_is_no_latency() -> None:
