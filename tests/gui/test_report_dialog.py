@@ -16,8 +16,8 @@ from designer.gui.main_window import MainWindow
 LEFT = Qt.MouseButton.LeftButton
 
 
-def opened(window: MainWindow, folder: Path) -> ReportDialog:
-    window.open_template("hgx-h100-8")
+def opened(window: MainWindow, folder: Path, template: str = "hgx-h100-8") -> ReportDialog:
+    window.open_template(template)
     document = window.document
     assert document is not None
     QTest.keyClick(window, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
@@ -30,7 +30,7 @@ def opened(window: MainWindow, folder: Path) -> ReportDialog:
 
 def test_html_and_pdf_of_a_changed_design(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     """Storage changed, then both formats by Return; what is there already is replaced only when asked again."""
-    dialog = opened(window, tmp_path)
+    dialog = opened(window, tmp_path, "m40-server")
     session = dialog.session
     drive = next(p.id for p in session.design.parts.values() if p.kind == "drive")
     session.apply(SetValue((drive,), "read_bandwidth", Quantity(value="3 GB/s", source="given")))

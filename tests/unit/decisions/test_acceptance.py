@@ -211,7 +211,7 @@ def test_faults_are_found_and_sound_machines_are_left_alone(each: int) -> None:
     assert sound >= 4.5 * each
 
 
-@pytest.mark.parametrize("template", ["hgx-a100-4", "dell-r760xa"])
+@pytest.mark.parametrize("template", sample(["dell-r760xa"], ["hgx-a100-4"]))
 def test_places_that_are_alike_promise_what_each_promises_by_itself(template: str) -> None:
     """Faults weighed once for all equivalent places give the same promises, and the same ranking, as each weighed
     alone."""

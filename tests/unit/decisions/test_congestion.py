@@ -32,7 +32,7 @@ def test_two_flows_on_two_cables_up_and_two_down() -> None:
 
     Two flows share the way up or the way down in three of four draws, then each has half. In the mean 1/4 + 3/4 x 1/2.
     """
-    found = congested(fabric(4, 4), "halves", draws=600)
+    found = congested(fabric(4, 4), "halves", draws=300)
     speeds = [float(row[1] or 0) for row in found.tables["draws"].rows]
     assert np.mean(speeds) == pytest.approx(0.625, abs=0.02)
     # both directions are drawn by themselves: all well 1/16, one of both 6/16, neither 9/16
