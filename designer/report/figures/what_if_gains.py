@@ -46,6 +46,8 @@ def _gains(bottlenecks: tuple[Bottleneck, ...], design: Design) -> list[tuple[st
     if found and len(alone) > 1 and max(gain for _, gain in alone) - min(gain for _, gain in alone) < _SAME:
         # a row for each would say the same again
         alone = [("Each alone", alone[0][1])]
+    if found and len(alone) == 1 and abs(alone[0][1] - found[0][1]) < _SAME:
+        alone = []
     return found + [(label, gain, False) for label, gain in alone]
 
 

@@ -248,7 +248,7 @@ def test_short_forms_keep_kind_and_number() -> None:
     assert shorter("NVSwitch 1") == ("NVSwitch 1", "NVSw 1", "NVS 1")
     assert shorter("pcie_switch0") == ("pcie_switch0", "pcie_sw0", "p-sw0", "sw0")
     assert shorter("mlx5_0") == ("mlx5_0",)
-    assert shorter("Storage NIC 0") == ("Storage NIC 0", "Stor NIC 0", "S-NIC 0", "NIC 0")
+    assert shorter("Storage NIC 0") == ("Storage NIC 0", "Stor NIC 0", "S-NIC 0", "SNIC 0", "NIC 0")
     assert shorter("enp171s0f0np0 / mlx5_0") == ("enp171s0f0np0 / mlx5_0", "mlx5_0")
     assert shorter("PCIe switch 0.1")[-1] == "SW 0.1"
     assert shorter("PCIe switch 0")[1] == "PCIe SW 0"
@@ -267,7 +267,7 @@ def test_what_is_left_out_of_a_name_makes_no_two_alike() -> None:
     geometry = lay_out(design.model_copy(update={"parts": renamed}))
     own = {geometry.label(box): kept for box, kept in forms(geometry, server).items()}
     assert own["NIC 0"] == ("NIC 0",)
-    assert own["Storage NIC 0"] == ("Storage NIC 0", "Stor NIC 0", "S-NIC 0")
+    assert own["Storage NIC 0"] == ("Storage NIC 0", "Stor NIC 0", "S-NIC 0", "SNIC 0")
     box = next(box for box in forms(geometry, server) if geometry.label(box) == "Storage NIC 0")
     assert written(geometry, box, "Storage NIC 0", 30.0, 9.0) == "Sto…0", "NIC 0 or 0 alone would mean another"
     assert written(geometry, box, "Storage NIC 0", 45.0, 9.0) == "S-NIC 0"
