@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from designer import atomic
+from designer.drawing.short_names import shorter
 from designer.errors import WriteError
 from designer.gui.controls import Label, MarkedLabel, plain
 from designer.gui.figures.plot import Plot, ValueAxis, axis_text
@@ -199,8 +200,11 @@ class FigureView(QWidget):
             if first and max(map(metrics.horizontalAdvance, halves)) <= longest:
                 return "\n".join(halves)
         if " → " in name and metrics.horizontalAdvance(name) > longest:
-            # where a link leads says more than both ends cut
-            name = f"→ {name.partition(' → ')[2]}"
+            # shorter words at both ends; else where a link leads, which says more than both ends cut
+            ends = [shorter(end) for end in name.split(" → ")]
+            forms = (" → ".join(end[min(n, len(end) - 1)] for end in ends) for n in (1, 2))
+            lead = f"→ {name.partition(' → ')[2]}"
+            name = next((form for form in forms if metrics.horizontalAdvance(form) <= longest), lead)
         return metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, longest)
 
     def _label_share(self, figure: Figure) -> float:

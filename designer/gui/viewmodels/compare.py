@@ -39,7 +39,7 @@ def columns(first: str, second: str) -> tuple[Column, ...]:
     """Columns of the table, titled with the two designs."""
     first, second = (t if len(t) <= _LONGEST else f"{t[: _LONGEST - 1]}…" for t in (first, second))
     return (
-        Column("", width=250),
+        Column("", width=310),
         Column(first, number=True, width=190),
         Column(second, number=True, width=190),
         Column("Change", number=True, width=84, spare=True),

@@ -14,7 +14,7 @@ _STEPS = (
     ("Shares", "flows share links fairly; what is full first sets the rate, then the next"),
     ("Estimates", "published models of computing, collectives, storage and migration, with their constants"),
     ("Bands", "80 %: eight of ten measurements are expected inside; assumed values widen them"),
-    ("What binds", "a bottleneck is found by giving it twice the capacity and working everything out again"),
+    ("What limits", "a bottleneck is found by doubling its capacity and computing everything again"),
     ("Purchases", "the edit is made in the document and the whole design is analysed again"),
 )
 _LIMITS = (

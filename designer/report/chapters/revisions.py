@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from designer.decisions.comparing import change_text
+from designer.design.document import Design
+from designer.design.naming import in_names
 from designer.present.answer import figure_text
+from designer.present.words import plain
 from designer.report.chapter import ChapterKind, metric_title, muted, strong, text
 from designer.report.document import Align, Block, Chapter, Follows, Head, Row, Table, rich
 from designer.report.subject import Context, written_date
@@ -39,7 +42,7 @@ def build(context: Context) -> Chapter | None:
     blocks: list[Block] = [Table("Revisions", heads, tuple(rows))]
     title = counted(len(rows), "revision")
     if since is not None:
-        blocks += _changes(since)
+        blocks += _changes(since, context.subjects[0].design)
         title = _title(since)
     return Chapter(
         "revisions",
@@ -62,7 +65,7 @@ def _title(since: Since) -> str:
     return f"{changes}, {counted(len(found), 'figure moved', 'figures moved')}"
 
 
-def _changes(since: Since) -> list[Block]:
+def _changes(since: Since, now: Design) -> list[Block]:
     found = moved(since.found)
     blocks: list[Block] = []
     lines = since.found.folded or since.found.changes
@@ -82,7 +85,7 @@ def _changes(since: Since) -> list[Block]:
                         text(figure_text(m.name, m.before, m.unit).replace(" ", NBSP)),
                         text(figure_text(m.name, m.after, m.unit).replace(" ", NBSP)),
                         text(change_text(m), "ok" if better > 1 else "alarm" if better < 1 else ""),
-                        text(why(m)),
+                        text(plain(in_names(since.design, in_names(now, why(m))))),
                     )
                 )
             )
