@@ -17,7 +17,7 @@ import numpy as np
 
 from designer.engine.clock.work import Component, Work, WorkProcess
 from designer.engine.flows import Incidence, binding, solve
-from designer.engine.flows.tolerances import SLACK
+from designer.engine.flows.incidence import SLACK
 from designer.errors import AnalysisError, Cancelled
 from designer.sources import Constant, Status
 

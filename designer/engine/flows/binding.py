@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from designer.engine.flows.certificate import witness
-from designer.engine.flows.incidence import Incidence
+from designer.engine.flows.incidence import Incidence, IntArray
 from designer.engine.flows.maxmin import Allocation
-from designer.engine.flows.prepared import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

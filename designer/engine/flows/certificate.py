@@ -15,9 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from designer.engine.flows.incidence import Incidence
-from designer.engine.flows.prepared import FloatArray, IntArray
-from designer.engine.flows.tolerances import SLACK
+from designer.engine.flows.incidence import SLACK, FloatArray, Incidence, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from designer.engine.flows.certificate import check
-from designer.engine.flows.incidence import Incidence
-from designer.engine.flows.prepared import FloatArray, IntArray, column_order, sums
-from designer.engine.flows.tolerances import ENTRIES_PER_STEP, FIRST_ROUNDS, ROUND_OVERHEAD, STALE_SUM, TIE
+from designer.engine.flows.incidence import (
+    ENTRIES_PER_STEP,
+    FIRST_ROUNDS,
+    ROUND_OVERHEAD,
+    STALE_SUM,
+    TIE,
+    FloatArray,
+    Incidence,
+    IntArray,
+    column_order,
+    sums,
+)
 from designer.errors import AnalysisError
 
 Method = Literal["auto", "rounds", "heap"]

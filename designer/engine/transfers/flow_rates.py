@@ -20,7 +20,7 @@ from designer.engine.account import Account, Ends, account, quickest_together
 from designer.engine.account.bottlenecks import ResourceClass, Resources
 from designer.engine.account.expression import TIED, Resource, Scenario, Solved, Tie
 from designer.engine.flows import Allocation, Binding, Incidence, binding, solve
-from designer.engine.flows.tolerances import SLACK
+from designer.engine.flows.incidence import SLACK
 from designer.engine.network.partition import SAME_TOLERANCE, classes_of
 from designer.engine.results import Bottleneck
 

@@ -84,3 +84,8 @@ def picture_of(design: Design, options: ExportOptions) -> Picture:
         chosen=options.chosen,
     )
     return compose(lay_out(design, options.opened), palette(options.theme), shown, options.loads)
+
+
+def without_formula(cell: str) -> str:
+    """The text of a cell, quoted if a spreadsheet would take it for a formula."""
+    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell

@@ -11,7 +11,7 @@ from typing import Final
 from designer import atomic
 from designer.design.document import Design
 from designer.errors import ExchangeError
-from designer.interchange.exporters._exporter import Exporter, ExportOptions
+from designer.interchange.exporters._exporter import Exporter, ExportOptions, without_formula
 from designer.interchange.network_view import Cable, Node, network_view, one_line
 
 _COLUMNS = ("device", "shown as", "port", "far device", "far port", "network", "rate [Gb/s]")
@@ -33,12 +33,8 @@ def write_ports(design: Design, path: Path, options: ExportOptions) -> tuple[str
     out = io.StringIO()
     sheet = csv.writer(out, lineterminator="\n")
     sheet.writerow(_COLUMNS)
-    sheet.writerows(tuple(_without_formula(cell) for cell in row) for *_, row in sorted(rows))
+    sheet.writerows(tuple(without_formula(cell) for cell in row) for *_, row in sorted(rows))
     return atomic.write(path, out.getvalue().encode("utf-8"))
-
-
-def _without_formula(cell: str) -> str:
-    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
 
 
 _LANES = 4

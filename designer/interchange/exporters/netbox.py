@@ -17,7 +17,7 @@ from designer.design.document import Design, Part
 from designer.design.elaborate import elaborate
 from designer.design.selectors import natural_key
 from designer.errors import ExchangeError
-from designer.interchange.exporters._exporter import Exporter, ExportOptions
+from designer.interchange.exporters._exporter import Exporter, ExportOptions, without_formula
 from designer.interchange.foreign.rates import LANE_RATES
 from designer.interchange.network_view import interface_name, network_view, one_line
 from designer.units import parse
@@ -47,12 +47,8 @@ def write_cables(design: Design, path: Path, options: ExportOptions) -> tuple[st
     for number, cable in enumerate(view.singles(), start=1):
         ends = [(view.nodes[end].name, port) for end, port in ((cable.a, cable.a_port), (cable.b, cable.b_port))]
         row = [cell for name, port in ends for cell in (name, _INTERFACE, interface_name(port))]
-        sheet.writerow([_without_formula(cell) for cell in (*row, "planned", f"{cable.kind} {number}")])
+        sheet.writerow([without_formula(cell) for cell in (*row, "planned", f"{cable.kind} {number}")])
     return atomic.write(path, out.getvalue().encode("utf-8", "replace"))
-
-
-def _without_formula(cell: str) -> str:
-    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
 
 
 #: slugs of Ethernet ports by rate [Gb/s]; of those that take modules the usual one

@@ -79,7 +79,7 @@ def test_one_worker_killed_and_nothing_lost(cluster: tuple[str, list[subprocess.
 
 
 def test_no_scheduler_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("designer.decisions.dask_cluster._PATIENCE", 1)
+    monkeypatch.setattr("designer.decisions.sweep._PATIENCE", 1)
     pytest.importorskip("distributed", reason="a cluster needs the extra [cluster]")
     with pytest.raises(AnalysisError, match="no scheduler answers"):
         sweep(task(FIRST), grid([make_variable(FIRST, "1 GB/s,2 GB/s")]), scheduler="tcp://127.0.0.1:9")
@@ -91,7 +91,7 @@ def test_what_is_no_scheduler_is_refused_in_time_and_once(
 ) -> None:
     """Something that listens and never answers, a web server, and addresses that cannot be."""
     pytest.importorskip("distributed", reason="a cluster needs the extra [cluster]")
-    monkeypatch.setattr("designer.decisions.dask_cluster._PATIENCE", 1)
+    monkeypatch.setattr("designer.decisions.sweep._PATIENCE", 1)
     unraisable: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from designer.engine.flows import Incidence, binding, check, maxmin, solve
 from designer.engine.flows.certificate import Certificate
-from designer.engine.flows.tolerances import MATRIX_ENTRIES, MATRIX_FROM
+from designer.engine.flows.incidence import MATRIX_ENTRIES, MATRIX_FROM
 from designer.errors import AnalysisError
 from tests.bench.instances import chain, load, permutation, random_dense
 from tests.bench.naive import naive
