@@ -55,7 +55,6 @@ _TYPES_LIMIT: Final = 2
 _POLICIES: Final = (
     ("gpudirect", True, "let NICs and drives reach GPU memory directly (GPUDirect)"),
     ("pcie_acs", False, "let devices below a PCIe switch talk without the root (ACS off)"),
-    ("peer_level", "system", "let collectives reach peers through the root complex (NCCL_P2P_LEVEL=SYS)"),
     ("numa_local", True, "keep traffic at the socket of its GPU"),
     ("rail_affinity", True, "send each GPU's traffic over its own rail"),
     ("relay_through_gpu", True, "let GPUs pass data on for others"),

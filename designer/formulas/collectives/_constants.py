@@ -133,7 +133,7 @@ SWITCH_HOP: Final = {
 
 # ------------------------------------------------------------------ pipelines
 RING_PIPELINE: Final = Constant(
-    0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "Simple rings, trees with flags: A100 8–1024 MiB"
+    0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "rings over NVLink and networks, trees with flags: A100 8–1024 MiB"
 )
 #: bytes of a chunk of a ring with large chunks, which passes in two slices
 RING_CHUNK: Final = Constant(2.0**21, 2.0**21, 2.0**21, _NCCL, Status.PRIMARY, "B", "4 of 8 slots of a 4 MiB buffer")
@@ -142,8 +142,20 @@ RING_SLICES: Final = Constant(
     0.5, 0.0, 1.0, "assumed-collectives", Status.ASSUMED, "1", "none if the last copy hides, one if it does not"
 )
 TREE_PIPELINE: Final = Constant(
-    0.5, 0.25, 0.9, _FIT, Status.DERIVED, "1", "Simple trees: 6 points of one two-server sweep"
+    0.5,
+    0.25,
+    0.9,
+    "assumed-collectives",
+    Status.ASSUMED,
+    "1",
+    "reductions in the network and PAT, as a tree",
 )
+#: how long a chunk of a tree takes a slot of a buffer, by network, where that is longer than the line needs
+NETWORK_SLOT: Final = {
+    NetworkKind.EFA: Constant(
+        2.8e-4, 1.5e-4, 3.5e-4, _FIT, Status.DERIVED, "s", "two p4de: 295 µs at 64 MiB, 270 at 8 MiB; one sweep"
+    ),
+}
 #: slots of a connection's buffer: no rank runs further ahead, so longer rings fill no deeper
 PIPELINE_SLOTS: Final = Constant(8.0, 8.0, 8.0, "nccl-tuning", Status.PRIMARY, "1", "src/include/device.h")
 IN_SWITCH_PIPELINE: Final = Constant(0.35, 0.15, 0.6, _FIT, Status.DERIVED, "1", "H100 and H200, 8–1024 MiB")
@@ -368,13 +380,13 @@ SPREAD_LATENCY: Final = Constant(0.35, 0.25, 0.5, _FIT, Status.DERIVED, "1", "lo
 SPREAD_PIPELINE: Final = Constant(0.6, 0.4, 0.8, _FIT, Status.DERIVED, "1", "log spread of the pipeline term")
 #: log spread between machines of one kind, which no other machine shows: hosts, clocks, releases and settings
 SPREAD_MACHINES: Final = Constant(
-    0.04,
+    0.03,
     0.02,
     0.07,
     _FIT,
     Status.DERIVED,
     "1",
-    "medians of 15 publications left out, 6 %, less scatter of points and fits; a maker left out needs no more",
+    "medians of 15 publications left out, 5 %, less scatter of points and fits; a maker left out needs no more",
 )
 #: further log spread of a generation of GPU, and of a fabric, that no measurement is fitted on
 SPREAD_GENERATION: Final = Constant(

@@ -2,14 +2,13 @@
 
 The figures are those of ``src/graph/tuning.cc``, ``search.cc`` and ``topo.h`` of NCCL 2.30 (2026-06). They are plans,
 not predictions: the algorithms price what the planned choice really takes. Plug-ins of clouds that bring a tuner of
-their own (EFA) and RCCL plan otherwise, so there the cheapest is taken.
+their own (EFA from Hopper on, TCPXO) and RCCL plan otherwise, so there the cheapest is taken.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final, TypeVar
 
 from designer.formulas.collectives import _constants as c
@@ -58,6 +57,9 @@ _TREE_LL128_CHANNEL: Final = {
 }
 _RING_LL128_CHANNEL: Final = {60: _read(20.0e9, "B/s"), 90: _read(36.7e9, "B/s"), 100: _read(40.0e9, "B/s")}
 _SWITCH_TREE_CHANNEL: Final = {90: _row(57.7e9, 57.7e9, 45.5e9), 100: _row(96.0e9, 96.0e9, 80.0e9)}
+#: channels of rings inside a server: 12 of the search over NVLink of A100 and H100, 2 over PCIe, twice
+_NVLINK_CHANNELS: Final = _read(24.0)
+_PCIE_CHANNELS: Final = _read(4.0)
 #: efficiency of in-switch reductions
 _SWITCH: Final = {90: _read(0.85), 100: _read(0.74)}
 #: message of an in-switch reduction per byte on its line, up to release 2.26
@@ -86,7 +88,10 @@ _PLANNED_NETWORKS: Final = (NetworkKind.INFINIBAND, NetworkKind.ROCE, NetworkKin
 def plans(situation: CollectiveSituation) -> bool:
     """True if the tuning model of the library decides here: no plug-in with a tuner of its own, and NCCL itself."""
     nvidia = situation.architecture.lower().startswith(("sm", "compute"))
-    return nvidia and (situation.servers == 1 or situation.network in _PLANNED_NETWORKS)
+    planned = situation.servers == 1 or situation.network in _PLANNED_NETWORKS
+    # the tuner of EFA begins with Hopper
+    before = situation.network is NetworkKind.EFA and generation(situation.architecture) < min(_SWITCH)
+    return nvidia and (planned or before)
 
 
 def planned_time(situation: CollectiveSituation, one: AlgorithmTime) -> float:
@@ -170,8 +175,15 @@ def planned_inside(situation: CollectiveSituation) -> float:
 
 
 def ring_channels(situation: CollectiveSituation) -> float:
-    """Channels of a ring: those of the search twice, as ``src/graph/connect.cc`` duplicates them [1]."""
-    return _allowed(situation, 2 * _lines(replace(situation, channels=0))[-1])
+    """Channels of rings and trees: those of the search twice, as ``src/graph/connect.cc`` duplicates them [1].
+
+    They do not follow bandwidths here, as the search does in steps, so that a slower link never helps.
+    """
+    if situation.servers > 1:
+        found = 2 * max(2.0, situation.nics_per_server)
+    else:
+        found = (_PCIE_CHANNELS if situation.intra_path.is_pcie else _NVLINK_CHANNELS).value
+    return _allowed(situation, found)
 
 
 def _lines(situation: CollectiveSituation) -> tuple[float, float, float]:

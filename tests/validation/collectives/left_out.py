@@ -37,7 +37,7 @@ TABLES: Sequence[tuple[dict[Any, Constant], Any]] = (
 #: fitted constants of their own, by name
 NAMES: Sequence[str] = (
     *("PCIE_RING", "PCIE_ONE_WAY", "PAIR", "SEND_NVLINK", "SEND_NETWORK"),
-    *("RING_PIPELINE", "TREE_PIPELINE"),
+    "RING_PIPELINE",
 )
 PLACES: Sequence[tuple[Any, Any]] = (*TABLES, *((c, name) for name in NAMES))
 #: the sets of generations and fabrics that are fitted

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from math import log2
+from math import floor, log2
 
 from designer.formulas.collectives import _constants as c
+from designer.formulas.collectives._planning import ring_channels
 from designer.formulas.collectives._situation import (
     AlgorithmTime,
+    Bound,
     CollectiveKind,
     CollectiveSituation,
     NetworkKind,
@@ -35,6 +37,7 @@ def double_binary_tree(situation: CollectiveSituation) -> tuple[AlgorithmTime, .
     T ≈ 2·(chain in the server + log₂ servers)·α + 2S/B (Sanders, Speck & Träff 2009). Inside a server the tree is a
     chain that carries the message up and down; its two ends send one way only, and as channels start their chains at
     different ranks each rank sends 2(g − 1)/g·S. Two servers only exchange halves, so their NICs carry S, not 2S.
+    Large chunks fill every step up and down once, and no more than 8 of a channel are on the way.
     """
     n, m = situation.ranks, situation.servers
     if n < 2 or situation.kind is not CollectiveKind.ALL_REDUCE:
@@ -47,14 +50,49 @@ def double_binary_tree(situation: CollectiveSituation) -> tuple[AlgorithmTime, .
     inner = 2 * (1 - ends) * situation.message
     outer = tree_network_bytes(m) * situation.message
     times: list[AlgorithmTime] = []
+    round_ = _round(situation)
     for protocol in protocols(situation):
         inside, outside = _rates(situation, protocol)
         step = intra_step(situation, c.NVLINK_TREE_STEP, c.PCIE_TREE_STEP, protocol)
         network = c.NETWORK_TREE_STEP[protocol].value + network_extra(situation, protocol)
         latency = c.TREE_BASE[protocol].value + 2 * ((n / m - 1) * step + log2(m) * network)
-        pipeline = c.TREE_PIPELINE if protocol is Protocol.SIMPLE else c.RING_PIPELINE
-        times.append(assemble("tree", protocol, latency, ((inner, inside), (outer, outside)), pipeline))
+        loads = ((inner, inside), (outer, outside))
+        if protocol is not Protocol.SIMPLE:
+            times.append(assemble("tree", protocol, latency, loads, c.RING_PIPELINE))
+            continue
+        filling = 2 * round_ * ((local - 1) / inside.value + log2(m) / outside.value)
+        if m > 1 and situation.network in c.NETWORK_SLOT:
+            loads = (*loads, (situation.message, _window(situation, round_)))
+        slowest = max(load / rate.value for load, rate in loads)
+        more = filling / slowest if slowest else 0.0
+        times.append(assemble("tree", protocol, latency, loads, None, more_chunks=more))
     return tuple(times)
+
+
+def _round(situation: CollectiveSituation) -> float:
+    """Bytes of the message that one chunk of every channel holds [B].
+
+    Notes
+    -----
+    The library halves chunks of 512 KiB (a slot of a buffer) down to 128 KiB below 8 of them in a channel for every
+    level of the tree, to 64 KiB below 4 and to 32 KiB below one. Here they shrink in proportion, so that more bytes
+    never take less time.
+    """
+    channels = ring_channels(situation.planned or situation)
+    depth = max(1.0, situation.ranks_per_server - 1 + floor(log2(situation.servers)))
+    each = situation.message / channels / depth
+    slot = c.RING_CHUNK.value / 4
+    eight, four, one = (min(max(each / chunks, slot / parts), slot) for chunks, parts in ((8, 4), (4, 8), (1, 16)))
+    chunk = eight if each >= 2 * slot else min(four, slot / 4) if each >= slot / 2 else min(one, slot / 8)
+    return min(chunk * channels, situation.message)
+
+
+def _window(situation: CollectiveSituation, round_: float) -> Rate:
+    """What as many chunks as a buffer has slots move in the time that one slot is taken [B/s]."""
+    taken = c.NETWORK_SLOT[situation.network]
+    window = c.PIPELINE_SLOTS.value * round_
+    ends = window / taken.value, window / taken.high, window / taken.low
+    return Rate(*ends, bounds=((Bound.PROTOCOL, ends[0]),))
 
 
 def _rates(situation: CollectiveSituation, protocol: Protocol) -> tuple[Rate, Rate]:
