@@ -150,6 +150,16 @@ TREE_PIPELINE: Final = Constant(
     "1",
     "reductions in the network and PAT, as a tree",
 )
+#: largest chunk of a tree, a slot of a 4 MiB buffer; chunks in a channel that keep it for each level, and smaller ones
+TREE_CHUNK: Final = Constant(524288.0, 524288.0, 1048576.0, _NCCL, Status.PRIMARY, "B", "src/enqueue.cc of 2.18")
+TREE_CHUNKS: Final = (
+    (
+        Constant(8.0, 8.0, 8.0, _NCCL, Status.PRIMARY),
+        Constant(131072.0, 131072.0, 131072.0, _NCCL, Status.PRIMARY, "B"),
+    ),
+    (Constant(4.0, 4.0, 4.0, _NCCL, Status.PRIMARY), Constant(65536.0, 65536.0, 65536.0, _NCCL, Status.PRIMARY, "B")),
+    (Constant(1.0, 1.0, 1.0, _NCCL, Status.PRIMARY), Constant(32768.0, 32768.0, 32768.0, _NCCL, Status.PRIMARY, "B")),
+)
 #: how long a chunk of a tree takes a slot of a buffer, by network, where that is longer than the line needs
 NETWORK_SLOT: Final = {
     NetworkKind.EFA: Constant(

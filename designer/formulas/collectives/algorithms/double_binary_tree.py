@@ -79,11 +79,15 @@ def _round(situation: CollectiveSituation) -> float:
     never take less time.
     """
     channels = ring_channels(situation.planned or situation)
+    chunk = c.TREE_CHUNK.value
     depth = max(1.0, situation.ranks_per_server - 1 + floor(log2(situation.servers)))
     each = situation.message / channels / depth
-    slot = c.RING_CHUNK.value / 4
-    eight, four, one = (min(max(each / chunks, slot / parts), slot) for chunks, parts in ((8, 4), (4, 8), (1, 16)))
-    chunk = eight if each >= 2 * slot else min(four, slot / 4) if each >= slot / 2 else min(one, slot / 8)
+    largest = c.TREE_CHUNK.value
+    for chunks, smallest in c.TREE_CHUNKS:
+        chunk = max(smallest.value, min(each / chunks.value, largest))
+        if each >= chunks.value * smallest.value:
+            break
+        largest = smallest.value
     return min(chunk * channels, situation.message)
 
 
