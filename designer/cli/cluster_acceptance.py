@@ -121,9 +121,8 @@ def _print_verdict(verdict: Verdict) -> None:
             print(f"stage {stage}, {name} ({stated}): {len(own)} results, {failed} below the limit")
     for o in verdict.failed[:_MOST]:
         e = o.judged.expected
-        rates = (
-            f"{format_si(o.judged.measured, e.estimate.unit)}, not below {format_si(e.limit, e.estimate.unit)} expected"
-        )
+        measured, limit = (format_si(rate, e.estimate.unit) for rate in (o.judged.measured, e.limit))
+        rates = f"{measured}, at least {limit} expected"
         print(paragraph("  FAIL  ", f"{o.place}, {e.trial.sort} {e.trial.parts[0].rpartition('/')[2]}: {rates}"))
         if o.cause:
             print(paragraph("        ", o.cause))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 
 from designer.decisions.acceptance_cluster import STAGES, Cluster, Outcome, Verdict
+from designer.present.words import opened
 from designer.report.chapter import muted, strong, text
 from designer.report.document import Align, Block, Chapter, Head, Items, Report, Row, Table, rich
 from designer.report.document import Item as ListItem
@@ -80,36 +81,46 @@ def _failures(failed: tuple[Outcome, ...]) -> Chapter:
 
 
 def _results(stage: int, topic: str, stated: str, own: list[Outcome]) -> Chapter:
+    """Results of a stage: each failure, and on one row the lowest of equal tests of a node that pass."""
     r = Align.RIGHT
     heads = (
         Head("Where"),
         Head("Test"),
-        Head("Measured", r),
+        Head("Results", r),
+        Head("Lowest", r),
         Head("Expected", r),
         Head("Limit", r),
         Head("Share", r),
         Head(""),
     )
-    rows: list[Row] = []
-    for o in sorted(own, key=lambda o: (o.passed, o.judged.share))[:_MOST]:
+    same: dict[tuple[str, ...], list[Outcome]] = {}
+    for o in sorted(own, key=lambda o: (o.passed, o.judged.share)):
         e = o.judged.expected
-        word = text("pass", "ok") if o.passed else text("fail", "alarm")
-        about = e.trial.parts[0].rpartition("/")[2]
-        rows.append(
-            Row(
-                (
-                    text(o.place),
-                    text(f"{e.trial.sort} {about}"),
-                    text(format_si(o.judged.measured, e.estimate.unit)),
-                    text(format_si(e.estimate.value, e.estimate.unit)),
-                    text(format_si(e.limit, e.estimate.unit)),
-                    text(f"{o.judged.share:.0%}"),
-                    word,
-                )
-            )
-        )
-    note = rich(f"{len(own) - _MOST:,} more results pass.") if len(own) > _MOST else ()
+        rates = (format_si(e.estimate.value, e.estimate.unit), format_si(e.limit, e.estimate.unit))
+        about = "" if o.passed else e.trial.id
+        same.setdefault((o.place, e.trial.sort, *rates, about), []).append(o)
+    rows = [_row(each, *key[2:4]) for key, each in same.items()]
+    note = rich(f"{len(rows) - _MOST:,} more rows pass.") if len(rows) > _MOST else ()
     bad = sum(not o.passed for o in own)
     title = f"{counted(len(own), 'result')}, {f'{bad:,}' if bad else 'none'} below the limit"
-    blocks = (Table("", heads, tuple(rows), note=note, small=True),)
-    return Chapter(f"stage-{stage}", f"Stage {stage}, {topic}", title, stated.capitalize(), blocks)
+    blocks = (Table("", heads, tuple(rows[:_MOST]), note=note, small=True),)
+    return Chapter(f"stage-{stage}", f"Stage {stage}, {topic}", title, opened(stated), blocks)
+
+
+def _row(each: list[Outcome], expected: str, limit: str) -> Row:
+    """The lowest of equal tests, which comes first; of a single one the part it is about."""
+    lowest = each[0]
+    e = lowest.judged.expected
+    about = f" {e.trial.parts[0].rpartition('/')[2]}" if len(each) == 1 else ""
+    return Row(
+        (
+            text(lowest.place),
+            text(f"{e.trial.sort}{about}"),
+            text(f"{len(each):,}"),
+            text(format_si(lowest.judged.measured, e.estimate.unit)),
+            text(expected),
+            text(limit),
+            text(f"{lowest.judged.share:.0%}"),
+            text("pass", "ok") if lowest.passed else text("fail", "alarm"),
+        )
+    )

@@ -184,7 +184,7 @@ def acceptance_junit(verdict: Verdict, name: str) -> str:
                 lines.append(f"{opening}/>")
                 continue
             limit = format_si(o.judged.expected.limit, e.unit)
-            message = f"{format_si(o.judged.measured, e.unit)}, not below {limit} was expected"
+            message = f"{format_si(o.judged.measured, e.unit)}, at least {limit} expected"
             cause = _text(f"{message}. {o.cause or 'no single fault explains it'}")
             lines.append(f"{opening}><failure message={_attribute(message)}>{cause}</failure></testcase>")
         lines.append(" </testsuite>")
