@@ -153,7 +153,7 @@ def sized(
 
 
 def test_no_text_of_the_panels_is_cut_or_covered(sized: MainWindow, qtbot: QtBot) -> None:
-    """Each panel in each theme; the window around it, which themes do not move, with every panel once."""
+    """Each panel, in the narrowest window in each theme; the window around it, which themes do not move, once."""
     assert sized.places is not None
     panels = sized.places.panels
 
@@ -162,8 +162,9 @@ def test_no_text_of_the_panels_is_cut_or_covered(sized: MainWindow, qtbot: QtBot
         qtbot.waitUntil(lambda: not any(panel.pending for panel in panels.values()))
         QApplication.processEvents()
 
+    looks = THEMES if sized.width() == SIZES[0][0] else THEMES[:1]
     seen = 0
-    for look in THEMES:
+    for look in looks:
         sized.set_theme(look)
         settle()
         found = problems(sized)
@@ -176,7 +177,7 @@ def test_no_text_of_the_panels_is_cut_or_covered(sized: MainWindow, qtbot: QtBot
             found = problems(sized if look == THEMES[0] else dock)
             assert not found, f"{name}, {look}: {found}"
             seen += 1
-    assert seen >= 30
+    assert seen >= 10 * len(looks)
     of_the_inspector(sized, qtbot)
 
 
