@@ -88,6 +88,10 @@ def test_the_commands_of_concepts_and_how_tos_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    for name, text in re.findall(
+        r"`(\w+\.json)`:\n\n```json\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8")
     for line in filter(None, "\n".join(blocks(page, "bash")).splitlines()):
         program, *arguments = line.split()
         assert program == "designer", line
