@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from designer.errors import CatalogError
 from designer.resources import assets
 from designer.sources import Status
-from designer.units import Flop, parse
+from designer.units import Flop, Seconds, parse
 from designer.workload.published_formats import UNSAID, PublishedFormat
 from designer.workload.shape import ConvolutionalShape, ModelShape, RecommendationShape, TransformerShape
 from designer.workload.text_files import check_entry, load_entry
@@ -78,6 +78,8 @@ def _entry(data: Mapping[str, Any], path: Path) -> ModelEntry:
         raise CatalogError(f"unknown fields {sorted(set(values) - allowed)}", place="shape", remedy="remove them")
     if "flop_forward" in values:
         values["flop_forward"] = Flop(parse(values["flop_forward"], "flop"))
+    if "matching" in values:
+        values["matching"] = Seconds(parse(values["matching"], "duration"))
     if "vision" in data:
         values["vision"] = VisionTower(out=values["hidden"], **data["vision"])
     if "products" in values:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from designer.errors import CatalogError
-from designer.units import Flop, Ratio
+from designer.units import Flop, Ratio, Seconds
 from designer.workload.vision import VisionTower
 
 #: a real model has none of its dimensions above this; larger ones are mistakes or attacks
@@ -304,6 +304,10 @@ class ConvolutionalShape:
         Share of the arithmetic in convolutions of 3x3 and stride 1; that of ResNet-50 where it was not counted [1].
     fetched
         Bytes of a sample that lie spread over all servers, as features of a graph do [B].
+    passes
+        Memory passes over activations in training, of those of a network whose normalisations are trained [1].
+    matching
+        Time of a sample that accelerators of one generation and the next take equally, as for matching boxes [s].
     """
 
     name: str
@@ -314,6 +318,8 @@ class ConvolutionalShape:
     sample: str = ""
     spatial: Ratio = RESNET_50_SPATIAL
     fetched: int = 0
+    passes: Ratio = Ratio(1.0)
+    matching: Seconds = Seconds(0.0)
 
     def __post_init__(self) -> None:
         if self.fetched < 0:

@@ -35,7 +35,7 @@ def sample_time(
     normalisations between them run one after the other, so the parts add.
     """
     arithmetic, traffic = _split(shape, accelerator, precision, software)
-    return Seconds(arithmetic + traffic)
+    return Seconds(arithmetic + traffic + shape.matching)
 
 
 def _split(
@@ -48,7 +48,7 @@ def _split(
         rate *= CARD.value
     passes = _passes(software, runs_as).value
     arithmetic = shape.flop_forward * TRAINING_PASSES.value * winograd(shape, runs_as) / rate
-    moved = shape.activations * passes * precision.activation_bytes.value
+    moved = shape.activations * shape.passes * passes * precision.activation_bytes.value
     return arithmetic, moved / (accelerator.memory_bandwidth * MEMORY_SHARE.value)
 
 

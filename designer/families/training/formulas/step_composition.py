@@ -28,13 +28,16 @@ STRAGGLER_BAND: Final = Constant(
     1.5, 0.75, 2.0, "fit-training", Status.DERIVED, "1", "relative, of waiting: 0.001 to 0.01 of a step per doubling"
 )
 JOINT_BAND: Final = Constant(
-    0.70,
-    0.5,
+    0.80,
+    0.6,
     1.0,
     "fit-training",
     Status.DERIVED,
     "1",
     "of the bands above and those of constants: fitted on the same runs, they err in opposite directions",
+)
+UNSEEN_BAND: Final = Constant(
+    0.90, 0.8, 1.0, "fit-training", Status.DERIVED, "1", "the same where no such run is fitted: generations left out"
 )
 MODEL_BAND: Final = Constant(
     0.05, 0.03, 0.08, "fit-training", Status.DERIVED, "1", "the publication: submitters left out of the fit"
@@ -275,7 +278,7 @@ def _band(parts: Mapping[str, Seconds], busy_share: float, spread: Spread, seen:
             optimizer * OPTIMIZER_BAND.value,
             waiting * of_waiting,
         )
-        return math.hypot(parts * (JOINT_BAND.value if seen else 1.0), MODEL_BAND.value)
+        return math.hypot(parts * (JOINT_BAND if seen else UNSEEN_BAND).value, MODEL_BAND.value)
 
     shorter = width(spread.shorter, min(1.0, STRAGGLER_BAND.low))
     return math.exp(-shorter), math.exp(width(spread.longer, STRAGGLER_BAND.value))
