@@ -87,10 +87,6 @@ _CNN_PASCAL: Final = _fitted(0.71, 0.57, 0.88, "ResNet-50 and Inception-v3 on P1
 _CNN: Final = MappingProxyType(
     {"fp16": _CNN_HALF, "bf16": _CNN_HALF, "fp8": _CNN_HALF, "tf32": _CNN_TF32, "fp32": _CNN_SINGLE}
 )
-_CNN_LATEST: Final = _fitted(
-    0.52, 0.45, 0.60, "Stable Diffusion, RetinaNet and R-GAT on B200 and GB200: 32 points, 7 %"
-)
-_CNN_BLACKWELL: Final = MappingProxyType({**_CNN, "fp16": _CNN_LATEST, "bf16": _CNN_LATEST, "fp8": _CNN_LATEST})
 _OLD_SINGLE: Final = MappingProxyType({"fp32": _assumed(0.80, 0.60, 0.95, _NO_PRODUCT)})
 
 
@@ -171,7 +167,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
             _half(_measured(0.776, _SPREAD), _SINGLE, _measured(0.763, _SPREAD), _FOUR_BIT),
             _fitted(0.817, 0.71, 0.92, "BERT, LoRA, Llama 3 on B200 to GB300: 27 points, 5 % median residual"),
             _fitted(0.53, 0.42, 0.71, "the same points; kernels alone reach 0.71 forward"),
-            _CNN_BLACKWELL,
+            _CNN,
             _rated(1000, 2250e12, "B200"),
         ),
         "cdna2": Generation(

@@ -246,7 +246,7 @@ _UNKNOWN: Final = replace(
 _FUSED_2023: Final = replace(
     _TUNED,
     name="fused",
-    fitted_on=_runs("volta fp16 fp32", "ampere fp16 bf16 tf32", "hopper fp16 bf16 fp8", "blackwell fp16 fp8"),
+    fitted_on=_runs("volta fp16 fp32", "ampere fp16 bf16 tf32", "hopper fp16 bf16 fp8", "blackwell fp8"),
     fused_attention=True,
     pointwise=_FUSED,
     launch=_fitted(11.3e-6, 6e-6, 18e-6, "BERT-large, MLPerf: 39 points; launch, ramp and tail", "s"),

@@ -18,7 +18,7 @@ from designer.families.serving.formulas._number_format import number_format
 from designer.families.serving.formulas._terms import NUMBERS
 from designer.families.serving.formulas.batch_time import PASSES, PRODUCTS, SPREAD, batch_parts
 from designer.families.serving.inference import Inference
-from designer.families.training.formulas.step_composition import MODEL_BAND, spread_of
+from designer.families.training.formulas.step_composition import MODEL_BAND, UNSEEN_BAND, spread_of
 from designer.families.training.preparation import shape_of
 from designer.formulas.compute.convolutional_forward import (
     ForwardRates,
@@ -155,7 +155,9 @@ def widths_of(work: Work) -> Callable[[int], tuple[float, float, float]]:
     @cache
     def widths(samples: int) -> tuple[float, float, float]:
         spread = spread_of(forward_spread(work.forward, samples, rates))
-        shorter, longer = (math.hypot(one, MODEL_BAND.value) for one in (spread.shorter, spread.longer))
+        shorter, longer = (
+            math.hypot(one * UNSEEN_BAND.value, MODEL_BAND.value) for one in (spread.shorter, spread.longer)
+        )
         return 1.0, math.exp(-shorter), math.exp(longer)
 
     return widths

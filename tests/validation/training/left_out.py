@@ -62,7 +62,6 @@ FITTED: Final[Sequence[tuple[Constant, float]]] = (
     (SOFTWARE["eager"].convolution_traffic, 28),
     (TF32_PASSES, 24),
     (SINGLE_PASSES, 18),
-    (GENERATIONS["blackwell"].convolution["fp16"], 0.55),
     (GENERATIONS["pascal"].convolution["fp32"], 0.7),
     (GENERATIONS["kepler"].convolution["fp32"], 0.5),
     (SOFTWARE["tuned"].layer_latency, 3e-4),

@@ -494,14 +494,15 @@ def test_a_release_picks_the_kernels_of_its_time_and_an_unknown_one_widens_the_b
 def test_diffusion_and_detection_are_counted_and_not_fitted() -> None:
     """MLPerf v4.1 to v5.1, several submitters: 1155 and 2472 samples a second on 8 H200, 2158 and 3871 on 8 B200.
 
-    R-GAT has one fitted number.
+    R-GAT has one fitted number. RetinaNet on 8 H200 by hand: 32 images take 79 ms of arithmetic, 17 of memory (.55 of
+    31), 7.3 in 111 layers and 12.8 of matching.
     """
     gpus = {"hgx-h100-8": "gpu/nvidia/h200-sxm", "hgx-b200-8": "gpu/nvidia/b200"}
     published = {
         ("stable-diffusion-2", "hgx-h100-8"): (1155, 0.03),
         ("stable-diffusion-2", "hgx-b200-8"): (2158, 0.03),
-        ("retinanet", "hgx-h100-8"): (2472, 0.12),
-        ("retinanet", "hgx-b200-8"): (3871, 0.12),
+        ("retinanet", "hgx-h100-8"): (2472, 0.07),
+        ("retinanet", "hgx-b200-8"): (3871, 0.08),
         ("rgat", "hgx-b200-8"): (312266, 0.05),
     }
     for (model, template), (rate, within) in published.items():
