@@ -22,7 +22,7 @@ GUARDED = ("designer/formulas", "designer/engine", "designer/families", "designe
 #: defaults of settings, thresholds of rules, layout of pages and readers of files
 NO_PHYSICS = re.compile(
     r"designer/families/(\w+/(kinds/|kinds\.py|rules/|page\.py)|machines/migration_settings\.py"
-    r"|serving/(calibration|engines|traces)\.py|training/costs/elastic_training\.py|schedule/hours\.py)"
+    r"|serving/(engines|traces)\.py|training/costs/elastic_training\.py|schedule/hours\.py)"
 )
 
 #: file → why its numbers need no source. For what cannot be said in any other way; empty is best.
