@@ -431,6 +431,8 @@ def banded(
     assert program is not None
     below = dict.fromkeys(values, 0.0)
     above = dict.fromkeys(values, 0.0)
+    #: with all groups at their quick ends, where each divides it
+    least = dict(values)
     if run is not None and groups and job.name in run.requests:
         log, errors = run.requests[job.name], answered(run, job.name).errors
         for metric, value in values.items():
@@ -449,11 +451,13 @@ def banded(
                 off = moved.get(metric, value) - value
                 target = below if off < 0 else above
                 target[metric] += off * off
+                if off < 0 < value:
+                    least[metric] *= max(0.0, 1 + off / value)
     sources = tuple(sorted({key for band in groups.values() for key in band.sources}))
     return {
         name: Estimate(
             value,
-            _low_end(value, math.sqrt(below[name]), measured(program, name)),
+            _low_end(value, math.sqrt(below[name]), least[name], measured(program, name)),
             value + math.sqrt(above[name]),
             measured(program, name).unit,
             sources,
@@ -462,11 +466,11 @@ def banded(
     }
 
 
-def _low_end(value: float, below: float, measure: Measure) -> float:
-    """The low end of a band; waiting times never fall to 0."""
+def _low_end(value: float, below: float, least: float, measure: Measure) -> float:
+    """The low end of a band, not below `least`; waiting times never fall to 0."""
     if measure.of == "requests" and value > 0:
         return value * math.exp(-below / value)
-    return max(0.0, value - below)
+    return max(min(least, value), value - below)
 
 
 def measured(program: Program, name: str) -> Measure:

@@ -200,11 +200,13 @@ class _Guest:
         """
         unsent = max(0.0, self.link_rate * self.downtime_limit - self.vfio_state)
         most = longest.pause + longest.devices + self.vfio_state / self.link_rate + unsent / rate
-        again = 0.0
+        again, left = 0.0, least.rounds.left / (self.bandwidth * fastest)
         if self.working_set is None and least.rounds.converged and not least.post_copied:
-            again = (1 - DIRTIED_ONCE.low) * least.rounds.left / (self.bandwidth * fastest)
+            again = (1 - DIRTIED_ONCE.low) * left
         stated = done.downtime
-        return Estimate(stated.value, stated.low - again, max(stated.high, most), "s", stated.sources)
+        # never less than what the pause takes with nothing left to send
+        low = min(stated.low, max(stated.low - again, least.downtime - left))
+        return Estimate(stated.value, low, max(stated.high, most), "s", stated.sources)
 
 
 def kvm_precopy(

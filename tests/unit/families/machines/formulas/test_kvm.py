@@ -246,6 +246,25 @@ def test_xen_goes_on_where_qemu_would_stop() -> None:
     assert xen.downtime.value < qemu.downtime.value
 
 
+def test_hyper_v_compresses_or_lets_the_nic_read_memory() -> None:
+    """One connection at 1.25 GB/s; compressed 0.5 GB/s of memory, half of it on the line; over SMB as RDMA does."""
+    rate = parse_rate("25 Gb/s")
+    plain = kvm_bandwidth(rate, Sender(monitor=Monitor.HYPER_V))
+    packed = kvm_bandwidth(rate, Sender(monitor=Monitor.HYPER_V, compression=Compression.HYPER_V))
+    direct = kvm_bandwidth(rate, Sender(monitor=Monitor.HYPER_V, transport=Transport.SMB))
+    assert (plain.guest.value, packed.guest.value) == (pytest.approx(1.25e9), pytest.approx(0.5e9))
+    assert packed.link_rate.value == pytest.approx(0.25e9)
+    assert plain.guest.value < direct.guest.value < rate
+
+
+def test_a_pause_is_never_shorter_than_its_switch() -> None:
+    """Five passes of a guest whose writes are not known well leave something or nothing, never less than nothing."""
+    spread = Estimate(1.25e9, 0.25e9, 2.5e9, "B/s")
+    for stop in (Monitor.HYPER_V, Monitor.XEN):
+        found = kvm_precopy(64 * GB, 1.25 * GB, 0.1 * GB, stop=STOPS[stop], bandwidth_band=spread).downtime
+        assert 0 < found.low <= found.value <= found.high
+
+
 def test_hyper_v_moves_a_guest_that_never_converges_on_qemu() -> None:
     """2 GB/s written at 1 GB/s: all 16 GB are sent six times, the last time while the guest is paused."""
     found = kvm_precopy(16 * GB, 1 * GB, 2 * GB, stop=STOPS[Monitor.HYPER_V])
