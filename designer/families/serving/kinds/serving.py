@@ -193,7 +193,8 @@ def program(settings: Mapping[str, Any]) -> Program:
     names = ("itl_p95", "ttft_p95", "itl_p50", "itl_p99", "tpot", "ttft", "ttft_p50", "ttft_p99", "latency_p95")
     measures = [Measure(name, "s", "requests", "serve") for name in names]
     measures += [Measure(name, "1/s", "requests", "serve") for name in ("requests_per_second", "tokens_per_second")]
-    measures += [Measure(name, "1", "requests", "serve") for name in ("cost_per_day", "requests_per_money")]
+    if settings["accelerator_price"] or settings["energy_price"]:
+        measures += [Measure(name, "1", "requests", "serve") for name in ("cost_per_day", "requests_per_money")]
     return Program("serving", (Step("serve", Serve(asked(settings), settings["cold"])),), measures=tuple(measures))
 
 
