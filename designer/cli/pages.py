@@ -149,35 +149,44 @@ def _lines(page: Page, room: int, cut: _Cut, everything: bool) -> list[Line]:
     lines += [(), *(((f"  {line}", head),) for line in textwrap.wrap(page.headline, room - 2))]
     if page.state.name in _CHIPPED:
         lines.append(((f"  {page.chip_text}", str(page.state.tone)),))
-    # without a valid answer what to change comes before everything else
+    changes = _changes(page, room, cut)
     sections = [
-        _summary(page, room) if page.summary else _figures(page.figures, room),
         _rows(page, room, cut),
         _time_stacks(page, room, cut),
         _limits(page.limits[: cut.limits], room),
+        changes,
     ]
-    changes = _changes(page, room, cut)
-    for section in [sections[0], changes, sections[2]] if not page.valid else [*sections, changes]:
-        if section:
-            lines += [(), *section]
+    if not page.valid:
+        # without a valid answer what to change comes before everything else
+        sections = [changes, _time_stacks(page, room, cut)]
+    rest = [line for section in sections if section for line in ((), *section)]
     foot: list[Line] = []
     for remark in page.remarks[: cut.remarks]:
         foot += [((line, "quiet"),) for line in textwrap.wrap(remark, room)]
     if page.more and not everything:
         foot.append(((f"{page.more}: add --all", "quiet"),))
-    return [*lines, (), *foot] if foot else lines
+    if foot:
+        rest += [(), *foot]
+    if page.summary:
+        first = _summary(page, room, _LINES - len(lines) - len(rest) - 1)
+    else:
+        first = _figures(page.figures, room)
+    return [*lines, *([(), *first] if first else []), *rest]
 
 
-def _summary(page: Page, room: int) -> list[Line]:
-    """Each thing with its sentence, on lines as far as there is room."""
-    lines: list[Line] = []
-    shown = page.summary
-    for k, (title, stated) in enumerate(shown):
+def _summary(page: Page, room: int, most: int) -> list[Line]:
+    """Each thing with its sentence, on no more than `most` lines; how many are left out."""
+    entries: list[list[Line]] = []
+    for title, stated in page.summary:
         mine: list[Line] = [((line, "head"),) for line in textwrap.wrap(title, room - 2, initial_indent="  ")]
         mine += [((line, ""),) for line in textwrap.wrap(stated, room, initial_indent="    ", subsequent_indent="    ")]
-        if len(lines) + len(mine) > _LINES - 9 and k < len(shown) - 1:
-            lines.append(((f"  and {len(shown) - k} more", "quiet"),))
-            break
+        entries.append(mine)
+    if sum(map(len, entries)) <= most:
+        return [line for mine in entries for line in mine]
+    lines: list[Line] = []
+    for k, mine in enumerate(entries):
+        if k and len(lines) + len(mine) >= most:
+            return [*lines, ((f"  and {len(entries) - k} more", "quiet"),)]
         lines += mine
     return lines
 

@@ -101,7 +101,7 @@ def _with_found(changes: tuple[Change, ...], helps: Suggestions | None, answer: 
 
 
 def overview(pages: Sequence[Page], design: Design, file: str = "DESIGN") -> Page:
-    """The page of a design: the headline of each of its workloads."""
+    """The page of a design: the headline of each of its workloads, first of those that need attention."""
     if not pages:
         return Page(
             design.title or design.name,
@@ -125,7 +125,9 @@ def overview(pages: Sequence[Page], design: Design, file: str = "DESIGN") -> Pag
             else head
         )
     name = f", on {design.title or design.name}"
-    rows = tuple((page.subject.removesuffix(name), f"{page.headline} {_outlook(page)}".strip()) for page in pages)
+    # a terminal has room for the first few only
+    ordered = sorted(pages, key=lambda page: page.state in (State.ANSWERED, State.MET))
+    rows = tuple((page.subject.removesuffix(name), f"{page.headline} {_outlook(page)}".strip()) for page in ordered)
     return Page(
         design.title or design.name,
         worst.state,
