@@ -29,17 +29,19 @@ def in_row(
     margins, spacing
         Left, top, right and bottom, and between two things [pixels]; those of the style where left out.
     """
-    return _filled(QHBoxLayout() if on is None else QHBoxLayout(on), items, margins, spacing)
+    return _filled(QHBoxLayout(), items, on, margins, spacing)
 
 
 def in_column(
     *items: Item, on: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
 ) -> QVBoxLayout:
     """Things below each other, as in `in_row`."""
-    return _filled(QVBoxLayout() if on is None else QVBoxLayout(on), items, margins, spacing)
+    return _filled(QVBoxLayout(), items, on, margins, spacing)
 
 
-def _filled(box: _Box, items: tuple[Item, ...], margins: Margins | None, spacing: int | None) -> _Box:
+def _filled(
+    box: _Box, items: tuple[Item, ...], on: QWidget | None, margins: Margins | None, spacing: int | None
+) -> _Box:
     if margins is not None:
         box.setContentsMargins(*margins)
     if spacing is not None:
@@ -53,6 +55,9 @@ def _filled(box: _Box, items: tuple[Item, ...], margins: Margins | None, spacing
             box.addLayout(what, stretch)
         else:
             box.addWidget(what, stretch, *aligned)
+    # last: added to the layout of a widget, a filled layout gets Python wrappers of its items, which Qt deletes
+    if on is not None:
+        on.setLayout(box)
     return box
 
 

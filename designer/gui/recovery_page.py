@@ -74,10 +74,8 @@ class JournalEntry(QFrame):
                 self.details.append(label)
                 words.addWidget(label)
         words.addStretch(1)
-        line = in_row(self.box, on=self, margins=(14, 10, 14, 10), spacing=14)
-        if leftover.design is not None:
-            line.addWidget(self.picture)
-        line.addLayout(words, 1)
+        picture = () if leftover.design is None else (self.picture,)
+        in_row(self.box, *picture, (words, 1), on=self, margins=(14, 10, 14, 10), spacing=14)
 
     def _toggled(self, _on: bool) -> None:
         self.ticked.emit()

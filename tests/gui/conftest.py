@@ -15,8 +15,9 @@ pytest.importorskip("pytestqt", reason="pytest-qt belongs to the dev extra")
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSettings, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QLayoutItem, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import Shiboken
 
 from designer.gui import theme, workers
 from designer.gui.files import Files
@@ -74,6 +75,9 @@ def window(
     made = MainWindow(settings)
     made.show()
     yield made
+    # layouts are QObjects, and Python learns when one goes; of other items it does not
+    wrapped = [w for w in Shiboken.getAllValidWrappers() if isinstance(w, QLayoutItem) and not isinstance(w, QLayout)]
+    assert not wrapped, f"Python wrappers of items that Qt deletes: {wrapped}"
     made.close()
     made.deleteLater()
     qapp.processEvents()

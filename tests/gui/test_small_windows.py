@@ -119,11 +119,18 @@ def covered(root: QWidget) -> Iterator[str]:
                     yield f"{one.text()[:30]!r} and {other.text()[:30]!r}"
 
 
-def problems(root: QWidget) -> list[str]:
+def seen_problems(root: QWidget) -> list[str]:
     """All that is cut off or covered."""
     QApplication.processEvents()
     found = [f"{type(w).__name__}: {text}" for w, text in texts(root)]
     return [*found, *covered(root)]
+
+
+def problems(root: QWidget) -> list[str]:
+    """What is cut or covered, and still is after answers of searches that came meanwhile are laid out."""
+    if seen_problems(root):
+        QTest.qWait(300)
+    return seen_problems(root)
 
 
 #: width and height of the window, size of the text [%]; the last is a screen of 3840 × 2160 at 200 %

@@ -18,6 +18,7 @@ FORBIDDEN_CALLS = {
     "itemAt": "Qt deletes the layout item; remember what was put in",
     "itemAtPosition": "Qt deletes the layout item; remember what was put in",
     "takeAt": "Qt deletes the layout item; remember what was put in",
+    "insertLayout": "a filled one gets wrappers of its items; add it while the outer one has no widget",
     "replaceWidget": "it returns a layout item of Qt's; remove one widget and add the other",
     "nextInFocusChain": "Python takes what it returns for a child of the widget asked; look among its own children",
     "previousInFocusChain": "Python takes what it returns for a child of the widget asked",

@@ -30,6 +30,9 @@ from designer.memo import memo
 CYCLES_LIMIT: Final = 2520
 RANKS_LIMIT: Final = 16
 STEPS_LIMIT: Final = 200_000
+#: ranks to which flows through a large mesh are computed, and steps of the rate of its slowest link
+FLOWS_LIMIT: Final = 512
+FLOW_UNITS: Final = 1000
 #: a ring that has less than this share of the widest link is none
 NOTHING_TOLERANCE: Final = 1e-9
 
@@ -75,6 +78,11 @@ def find_rings(graph: LocalGraph, ranks: tuple[int, ...], rules: Rules) -> Rings
     path = PathClass.XGMI if xgmi else path
     if full and len(set(counts.values())) == 1:
         return Rings(tuple((a, b, 1 / (n - 1)) for a in ranks for b in ranks if a != b), path)
+    if n > RANKS_LIMIT and _carries_evenly(ranks, links):
+        rates = dict.fromkeys(ranks, 0.0)
+        for (a, _), capacity in links.items():
+            rates[a] += capacity
+        return Rings(tuple((a, b, capacity / rates[a]) for (a, b), capacity in links.items()), path)
     cycles = _cycles(ranks, counts)
     packed = _pack(ranks, counts, cycles)
     # no packing of rings carries more than the links of the rank that has least
@@ -111,6 +119,29 @@ def _direct(graph: LocalGraph, ranks: Sequence[int]) -> dict[tuple[int, int], fl
             if step.domain == ACCELERATOR and step.to in inside and partition[rank] == partition[step.to]:
                 found[(rank, step.to)] = found.get((rank, step.to), 0.0) + graph.rates[step.channel >> 1]
     return found
+
+
+def _carries_evenly(ranks: Sequence[int], links: Mapping[tuple[int, int], float]) -> bool:
+    """True if nothing narrows an exchange along the links between ranks more than the links of one rank.
+
+    Notes
+    -----
+    Ranks that all receive what all others have are limited by the least rate between a set of them and the rest. In a
+    torus that set is one rank, and its links form rings through all ranks that share none (Aubert and Schneider, 1982).
+    """
+    from scipy.sparse import csr_array  # slow to import, and needed for large tori alone
+    from scipy.sparse.csgraph import maximum_flow
+
+    place = {rank: k for k, rank in enumerate(ranks)}
+    unit = min(links.values(), default=1.0) / FLOW_UNITS
+    rates = np.array([round(c / unit) for c in links.values()], np.int32)
+    ends = tuple(np.array([place[pair[i]] for pair in links], np.int32) for i in (0, 1))
+    graph = csr_array((rates, ends), shape=(len(ranks), len(ranks)))
+    least = int(graph.sum(axis=1).min())
+    if not least:
+        return False
+    others = range(1, len(ranks), -(-len(ranks) // FLOWS_LIMIT))
+    return all(maximum_flow(graph, 0, other).flow_value >= least for other in others)
 
 
 def _share(

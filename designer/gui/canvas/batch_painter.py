@@ -39,6 +39,19 @@ def colour_of(text: str) -> QColor:
     return colour
 
 
+def pointer_to(data: Float, kind: type) -> tuple[Any, Float]:
+    """An array as Qt reads it, as a pointer to `kind`, and the array that has to outlive it.
+
+    Where Qt deleted an object whose wrapper Python still has, its address gives that wrapper: a copy has another.
+    """
+    tried = [data]
+    while True:
+        pointer = Shiboken.wrapInstance(tried[-1].ctypes.data, kind)
+        if isinstance(pointer, kind):
+            return pointer, tried[-1]
+        tried.append(tried[-1].copy())
+
+
 @cache
 def load_fonts() -> None:
     """Make the fonts of the assets known, so that text looks the same where no fonts are installed."""
@@ -121,7 +134,7 @@ class BatchPainter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.colour(fill))
-        pointer: Any = Shiboken.wrapInstance(data.ctypes.data, QRectF)
+        pointer, data = pointer_to(data, QRectF)
         painter.drawRects(pointer, len(data))
         self.calls += 1
 
@@ -139,7 +152,7 @@ class BatchPainter:
         if dash:
             pen.setDashPattern([d / max(1.0, batch.width) for d in dash])
         painter.setPen(pen)
-        pointer: Any = Shiboken.wrapInstance(data.ctypes.data, QLineF)
+        pointer, data = pointer_to(data, QLineF)
         painter.drawLines(pointer, len(data))
         self.calls += 1
 
@@ -215,7 +228,7 @@ class BatchPainter:
     def _pieces(self, painter: QPainter, pieces: Float, pixmap: QPixmap) -> None:
         data = np.ascontiguousarray(pieces)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-        pointer: Any = Shiboken.wrapInstance(data.ctypes.data, self._fragment)
+        pointer, data = pointer_to(data, self._fragment)
         painter.drawPixmapFragments(pointer, len(data), pixmap)
         self.calls += 1
 

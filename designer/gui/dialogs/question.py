@@ -65,7 +65,7 @@ class QuestionDialog(QDialog):
         wide = QFontMetrics(self.font()).averageCharWidth() * _WIDE
         asked = Label(text, role="title", wrap=True)
         asked.setMinimumWidth(wide)
-        box = in_column(asked, on=self, margins=(20, 18, 20, 16), spacing=14)
+        box = in_column(asked, margins=(20, 18, 20, 16), spacing=14)
         if rows:
             box.addWidget(_listed(rows, wide), 1)
         line = QHBoxLayout()
@@ -77,6 +77,7 @@ class QuestionDialog(QDialog):
         for answer in right:
             line.addWidget(self._button(answer))
         box.addLayout(line)
+        self.setLayout(box)
         last = self.buttons[right[-1].key]
         last.setDefault(True)
         last.setFocus()
@@ -99,7 +100,7 @@ def _listed(rows: Sequence[QuestionRow], wide: int) -> QWidget:
     inside = QWidget()
     inside.setObjectName("panel")
     inside.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-    box = in_column(on=inside, margins=(12, 10, 12, 10), spacing=10)
+    box = in_column(margins=(12, 10, 12, 10), spacing=10)
     high = 0
     for number, row in enumerate(rows):
         pair = QVBoxLayout()
@@ -111,6 +112,7 @@ def _listed(rows: Sequence[QuestionRow], wide: int) -> QWidget:
         box.addLayout(pair)
         high += pair.sizeHint().height() + (box.spacing() if number else 0) if number < _ROWS else 0
     box.addStretch(1)
+    inside.setLayout(box)
     area = QScrollArea()
     area.setObjectName("listed")
     area.setFrameShape(QFrame.Shape.NoFrame)

@@ -137,7 +137,7 @@ class ProposePage(QWidget):
         self._lines.let_go()
         self.fields, self.ticks = {}, {}
         page = QWidget()
-        form = QFormLayout(page)
+        form = QFormLayout()
         form.setContentsMargins(0, 0, 0, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         for field in goal.fields:
@@ -155,6 +155,7 @@ class ProposePage(QWidget):
                 box.setChecked(value in on)
             self.ticks[choice.name] = boxes
             form.addRow(choice.title, Wrap(*boxes.values(), spacing=10))
+        page.setLayout(form)
         self._lines.put(page)
 
     def _choice(self, name: str, known: tuple[tuple[str, str], ...], text: str) -> CompletedChoice:

@@ -142,7 +142,8 @@ class SweepPage(QWidget):
         self.save = Button("Save CSV…", self._ask_save)
         self.below = Wrap(self.whole, self.apart, self.command, self.save)
         self.way_page = QWidget()
-        self._way_lines = in_column(self.cards, on=self.way_page, margins=FLUSH, spacing=4)
+        self._way_line = in_row(self.best, spacing=10)
+        in_column(self._way_line, self.cards, on=self.way_page, margins=FLUSH, spacing=4)
         page = QWidget()
         page.setObjectName("panel")
         self._lines = in_column(
@@ -261,7 +262,7 @@ class SweepPage(QWidget):
             self.slider.setAccessibleName("Run looked at")
             self.slider.setToolTip("Go from run to run; marks are where the bottleneck changes")
             self.slider.valueChanged.connect(self._look)
-            self._way_lines.insertLayout(0, in_row(self.best, (self.slider, 1), spacing=10))
+            self._way_line.addWidget(self.slider, 1)
         self.plots.setFixedHeight(_HIGH)
         self.plots.show()
         return self.plots
