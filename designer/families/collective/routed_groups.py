@@ -207,7 +207,7 @@ def staged_for_library(network: Network, legs: Legs) -> Legs:
     closed = np.ones(len(legs), dtype=bool)
     if level == "auto":
         intel = np.zeros(int(network.island.max(initial=0)) + 1, dtype=bool)
-        intel[network.island[_on_intel(network)[network.net.part_def]]] = True
+        intel[network.island[_parts_of(network.net.part_def, _processors(network, "intel"))]] = True
         closed = intel[network.island[legs.source]]
     if level == "system" or not closed.any():
         return staged(network, legs)
@@ -235,11 +235,11 @@ def host_maker(network: Network, parts: Int) -> str:
 
     NCCL takes mixed hosts for those of AMD. Empty where no processor is drawn, or none of a maker.
     """
-    hosts = np.zeros(int(network.island.max(initial=0)) + 1, dtype=bool)
-    hosts[network.island[parts]] = True
-    makers = _makers(network)
-    drawn = np.unique(network.net.part_def[hosts[network.island]])
-    found = {makers[d] for d in drawn.tolist()} - {"", "generic"}
+    found: set[str] = set()
+    for maker in set(_makers(network)) - {"", "generic"}:
+        processors = _parts_of(network.net.part_def, _processors(network, maker))
+        if np.isin(network.island[processors], network.island[parts], kind="table").any():
+            found.add(maker)
     return found.pop() if len(found) == 1 else "amd" if "amd" in found else ""
 
 
@@ -254,9 +254,20 @@ def _makers(network: Network) -> tuple[str, ...]:
     return tuple(of_each(maker, network.net.part_defs))
 
 
+def _processors(network: Network, maker: str) -> tuple[int, ...]:
+    """Definitions of parts that are processors of a maker."""
+    return tuple(d for d, one in enumerate(_makers(network)) if one == maker)
+
+
+@memo(most=NETWORKS_LIMIT)
+def _parts_of(part_def: Int, definitions: tuple[int, ...]) -> Int:
+    """Parts of some definitions; an edit of a value leaves the array of all definitions as it is."""
+    return np.flatnonzero(np.isin(part_def, definitions, kind="table"))
+
+
 def _on_intel(network: Network) -> Bool:
     """Definitions of parts that are processors of Intel. : (n_part_defs,)"""
-    return np.array([maker == "intel" for maker in _makers(network)], dtype=bool)
+    return np.isin(np.arange(len(network.net.part_defs)), _processors(network, "intel"))
 
 
 def _peers_as_plain(network: Network) -> bool:
