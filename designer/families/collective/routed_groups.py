@@ -238,7 +238,7 @@ def host_maker(network: Network, parts: Int) -> str:
     found: set[str] = set()
     for maker in set(_makers(network)) - {"", "generic"}:
         processors = _parts_of(network.net.part_def, _processors(network, maker))
-        if np.isin(network.island[processors], network.island[parts], kind="table").any():
+        if np.isin(network.island[processors], network.island[parts]).any():
             found.add(maker)
     return found.pop() if len(found) == 1 else "amd" if "amd" in found else ""
 
@@ -262,12 +262,12 @@ def _processors(network: Network, maker: str) -> tuple[int, ...]:
 @memo(most=NETWORKS_LIMIT)
 def _parts_of(part_def: Int, definitions: tuple[int, ...]) -> Int:
     """Parts of some definitions; an edit of a value leaves the array of all definitions as it is."""
-    return np.flatnonzero(np.isin(part_def, definitions, kind="table"))
+    return np.flatnonzero(np.isin(part_def, np.array(definitions, dtype=part_def.dtype)))
 
 
 def _on_intel(network: Network) -> Bool:
     """Definitions of parts that are processors of Intel. : (n_part_defs,)"""
-    return np.isin(np.arange(len(network.net.part_defs)), _processors(network, "intel"))
+    return np.array([maker == "intel" for maker in _makers(network)], dtype=bool)
 
 
 def _peers_as_plain(network: Network) -> bool:
