@@ -30,9 +30,9 @@ from designer.memo import memo
 CYCLES_LIMIT: Final = 2520
 RANKS_LIMIT: Final = 16
 STEPS_LIMIT: Final = 200_000
-#: ranks to which flows through a large mesh are computed, and steps of the rate of its slowest link
+#: ranks to which flows through a large mesh are computed, and how exactly, against the rate of its slowest link
 FLOWS_LIMIT: Final = 512
-FLOW_UNITS: Final = 1000
+FLOW_TOLERANCE: Final = 1e-3
 #: a ring that has less than this share of the widest link is none
 NOTHING_TOLERANCE: Final = 1e-9
 
@@ -133,7 +133,7 @@ def _carries_evenly(ranks: Sequence[int], links: Mapping[tuple[int, int], float]
     from scipy.sparse.csgraph import maximum_flow
 
     place = {rank: k for k, rank in enumerate(ranks)}
-    unit = min(links.values(), default=1.0) / FLOW_UNITS
+    unit = min(links.values(), default=1.0) * FLOW_TOLERANCE
     rates = np.array([round(c / unit) for c in links.values()], np.int32)
     ends = tuple(np.array([place[pair[i]] for pair in links], np.int32) for i in (0, 1))
     graph = csr_array((rates, ends), shape=(len(ranks), len(ranks)))
