@@ -224,7 +224,7 @@ GENERATIONS: Final[Mapping[str, Generation]] = MappingProxyType(
         ),
         "neuroncore-v3": Generation(
             _half(_assumed(0.78, 0.56, 0.97, _NO_PRODUCT), _SINGLE, _assumed(0.72, 0.50, 0.95, _NO_PRODUCT)),
-            replace(_NEURON, low=0.48, high=0.90, status=Status.ASSUMED),
+            _assumed(0.64, 0.48, 0.90, "that of Trainium"),
             _assumed(0.45, 0.30, 0.60, _BETWEEN),
             _CNN,
         ),
