@@ -168,6 +168,8 @@ class LinkKind:
         Whose products have it; empty means it is open to all.
     generation
         The value with its generation; ends of different generations do not understand each other.
+    relayed
+        True if accelerators pass on what others send over such links, by routers of their own.
     """
 
     name: str
@@ -182,6 +184,7 @@ class LinkKind:
     names: tuple[str, ...] = ()
     vendors: tuple[str, ...] = ()
     generation: str = ""
+    relayed: bool = False
 
 
 @cache

@@ -48,6 +48,7 @@ LINK_KINDS: Final = (
         preference=1,
         help="Google TPU to TPU",
         vendors=("Google",),
+        relayed=True,
     ),
     LinkKind(
         name="neuronlink",
@@ -60,6 +61,7 @@ LINK_KINDS: Final = (
         preference=1,
         help="AWS Trainium to Trainium",
         vendors=("Amazon",),
+        relayed=True,
     ),
     LinkKind(
         name="gaudi_link",

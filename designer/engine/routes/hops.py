@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from designer.catalog.partkind import Domain, link_kinds
 from designer.catalog.parttype import Capability
 from designer.engine.network import Network
 from designer.engine.network.capacities import ACCELERATOR
@@ -263,7 +264,9 @@ def _or_far(cost: int | None) -> int:
 
 def _is_direct(graph: LocalGraph, a: int, b: int, rules: Rules) -> bool:
     segment = find_segment(graph, a, b, rules)
-    return segment is not None and all(graph.shape.links[c >> 1] in ("nvlink", "xgmi") for c in segment.channels)
+    known = link_kinds()
+    names = [graph.shape.links[c >> 1] for c in segment.channels] if segment is not None else [""]
+    return all(name in known and known[name].domain is Domain.ACCELERATOR for name in names)
 
 
 Int = npt.NDArray[np.int64]

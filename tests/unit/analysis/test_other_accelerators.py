@@ -109,3 +109,21 @@ def test_a_token_takes_at_least_reading_the_weights(part: str) -> None:
     # 8.03 billion parameters of 2 bytes, once for each token
     assert found.metrics["tpot"].low > 0.9 * 16.06e9 / stated(part, "memory_bandwidth")
     assert found.metrics["tpot"].value < 6 * 16.06e9 / stated(part, "memory_bandwidth")
+
+
+@pytest.mark.parametrize(("part", "kind"), TORI)
+def test_chips_pass_on_what_others_send(part: str, kind: str) -> None:
+    """Four in a row: the ring goes along three links and back over the same in the other direction, so one link limits
+    it. From a chip to the one diagonal to it two ways of two links lead, never one over the host."""
+    design, each = torus(part, kind, 6), stated(part, "link_bandwidth_per_direction")
+    row = asked(design, "collective", collective="all-reduce", group="chip0, chip1, chip2, chip3", size="1 GiB")
+    assert 0.6 * each < row.metrics["bus_bandwidth"].value <= each
+    assert {bottleneck.id for bottleneck in row.binding} >= {"chip0--chip1:ab", "chip2--chip3:ab"}
+    over = asked(design, "transfer", **{"from": "chip0", "to": "chip7", "size": "10 GB"})
+    assert each < over.metrics["rate"].value <= 2 * each
+    assert {bottleneck.id.partition(":")[0] for bottleneck in over.binding} <= {
+        "chip0--chip1",
+        "chip0--chip6",
+        "chip1--chip7",
+        "chip6--chip7",
+    }

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from designer.catalog.partkind import link_kinds
 from designer.catalog.parttype import Capability
 from designer.engine.network.capacities import ACCELERATOR, DOMAINS, HOST
 from designer.engine.network.islands import GRAPHS_LIMIT, LocalGraph, LocalShape
@@ -137,6 +138,9 @@ def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
     before: dict[_State, list[tuple[_State, int]]] = {}
     queue: list[tuple[int, _State]] = [(0, start)]
     apart = _disconnected_peers(shape, source)
+    relayed = _relayed(shape)
+    # no number of hops that routers of accelerators make is dearer than a way over the host
+    over_host = len(shape.kinds) if any(relayed) else 1
     while queue:
         spent, state = heapq.heappop(queue)
         if spent > cost[state]:
@@ -147,7 +151,11 @@ def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
                 continue
             extra = 0
             if arrived >= 0:
-                extra = _passage(shape, at, arrived, step.domain, rules)
+                extra = (
+                    0
+                    if arrived == ACCELERATOR and relayed[step.channel >> 1]
+                    else _passage(shape, at, arrived, step.domain, rules)
+                )
                 if extra < 0:
                     continue
             up = False
@@ -158,7 +166,7 @@ def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
                     continue
                 up = depth[at] < depth[step.to]
             after: _State = (step.to, step.domain, up)
-            total = spent + step.cost + extra
+            total = spent + extra + step.cost * (1 if step.domain == ACCELERATOR else over_host)
             known = cost.get(after)
             if known is None or total < known:
                 cost[after] = total
@@ -171,6 +179,13 @@ def _tree(shape: LocalShape, source: int, rules: Rules) -> _Tree:
         known = least.get(state[0])
         least[state[0]] = spent if known is None else min(known, spent)
     return _Tree(cost, least, before)
+
+
+@memo(most=GRAPHS_LIMIT)
+def _relayed(shape: LocalShape) -> list[bool]:
+    """Which links lead on through accelerators with routers of their own. : (n_links,)"""
+    known = link_kinds()
+    return [name in known and known[name].relayed for name in shape.links]
 
 
 def _disconnected_peers(shape: LocalShape, source: int) -> list[bool]:
