@@ -71,12 +71,10 @@ def find_rings(graph: LocalGraph, ranks: tuple[int, ...], rules: Rules) -> Rings
         return Rings(_close_ring(ranks), PathClass.NVLINK_SWITCH)
     links = _direct(graph, ranks)
     kinds = {shape.links[s.channel >> 1] for r in ranks for s in shape.steps[r] if s.domain == ACCELERATOR}
-    xgmi = "xgmi" in kinds
     n = len(ranks)
     counts = {tuple(sorted(pair)): c for pair, c in links.items()}
     full = len(counts) == n * (n - 1) // 2
-    path = PathClass.NVLINK_MESH if full else PathClass.NVLINK_RINGS
-    path = PathClass.XGMI if xgmi else path
+    path = _path_class(kinds, full)
     if full and len(set(counts.values())) == 1:
         return Rings(tuple((a, b, 1 / (n - 1)) for a in ranks for b in ranks if a != b), path)
     if n > RANKS_LIMIT and _carries_evenly(ranks, links):
@@ -95,7 +93,19 @@ def find_rings(graph: LocalGraph, ranks: tuple[int, ...], rules: Rules) -> Rings
         )
         return Rings(hops, path)
     shared = _share(ranks, counts, cycles)
-    return Rings(shared, path) if shared else _by_neighbours(graph, ranks, rules, bool(links))
+    return Rings(shared, path) if shared else _by_neighbours(graph, ranks, rules, kinds)
+
+
+def _path_class(kinds: set[str], full: bool) -> PathClass:
+    """What hops over direct links of some kinds run over; `full` where they join all pairs."""
+    known = link_kinds()
+    if any(kind in known and known[kind].relayed for kind in kinds):
+        return PathClass.TORUS
+    if "gaudi_link" in kinds and full:
+        return PathClass.GAUDI
+    if "xgmi" in kinds:
+        return PathClass.XGMI
+    return PathClass.NVLINK_MESH if full else PathClass.NVLINK_RINGS
 
 
 def _close_ring(order: Sequence[int]) -> tuple[tuple[int, int, float], ...]:
@@ -243,8 +253,8 @@ def _cycles(ranks: Sequence[int], left: Mapping[tuple[int, ...], float]) -> list
     return found
 
 
-def _by_neighbours(graph: LocalGraph, ranks: Sequence[int], rules: Rules, some_direct: bool) -> Rings:
-    """From each rank to the nearest one not yet visited."""
+def _by_neighbours(graph: LocalGraph, ranks: Sequence[int], rules: Rules, kinds: set[str]) -> Rings:
+    """From each rank to the nearest one not yet visited; `kinds` of the accelerator links that leave them."""
     order, left = [ranks[0]], list(ranks[1:])
     while left:
         costs = [(_or_far(find_cost(graph.shape, order[-1], r, rules)), i) for i, r in enumerate(left)]
@@ -252,10 +262,11 @@ def _by_neighbours(graph: LocalGraph, ranks: Sequence[int], rules: Rules, some_d
     hops = _close_ring(order)
     fast = [_is_direct(graph, a, b, rules) for a, b, _ in hops]
     if all(fast):
-        return Rings(hops, PathClass.NVLINK_MESH)
+        path = _path_class(kinds, full=True)
+        return Rings(hops, path if path is PathClass.TORUS else PathClass.NVLINK_MESH)
     # hop i leaves rank i, hop i − 1 reaches it: one way where each rank has one of both on an accelerator link
     one_way = all(fast[i] or fast[i - 1] for i in range(len(fast)))
-    return Rings(hops, None, some_direct and any(fast) and one_way)
+    return Rings(hops, None, bool(_direct(graph, ranks)) and any(fast) and one_way)
 
 
 def _or_far(cost: int | None) -> int:

@@ -48,7 +48,7 @@ Float = npt.NDArray[np.float64]
 IN_NETWORK: Final = "in-network"
 #: names users know for the algorithms of the formulas
 ALGORITHMS: Final = {
-    "ring": frozenset({"ring"}),
+    "ring": frozenset({"ring", "on-chip"}),
     "tree": frozenset({"tree", "pat"}),
     "in-switch": frozenset({"nvls", "nvls-tree"}),
     IN_NETWORK: frozenset({"sharp"}),

@@ -70,7 +70,7 @@ def situation_of(
     direct = pair = 0.0
     if exchange is not None:
         direct = min(exchange.rate, intra)
-    if inside is not None and path in (PathClass.XGMI, PathClass.NVLINK_MESH) and ranks > 2:
+    if inside is not None and path in (PathClass.XGMI, PathClass.NVLINK_MESH, PathClass.GAUDI) and ranks > 2:
         # on a mesh of unequal links the narrowest pair is what all pairs can have at once
         pair = (direct or inside.rate) / max(1, ranks // servers - 1)
         direct = direct or inside.rate

@@ -26,6 +26,8 @@ class PathClass(StrEnum):
     NVLINK_MESH = "nvlink-mesh"  #: direct links, all pairs equal; also one bridged pair
     NVLINK_RINGS = "nvlink-rings"  #: partial mesh, e.g. the hybrid cube mesh: edge-disjoint rings
     XGMI = "xgmi"  #: AMD GPU to GPU
+    GAUDI = "gaudi"  #: ports of Gaudi, all pairs equal
+    TORUS = "torus"  #: links of TPU and Trainium, with routers on the chips
     PCIE_SWITCH = "pcie-switch"  #: below one PCIe switch
     PCIE_CPU = "pcie-cpu"  #: through the root complex of one socket
     CROSS_SOCKET = "cross-socket"  #: through the link between sockets
@@ -39,7 +41,7 @@ class PathClass(StrEnum):
     @property
     def is_pcie(self) -> bool:
         """True if the hop is PCIe, with or without the link between sockets."""
-        return not self.is_nvlink and self is not PathClass.XGMI
+        return not self.is_nvlink and self not in (PathClass.XGMI, PathClass.GAUDI, PathClass.TORUS)
 
 
 class NetworkKind(StrEnum):

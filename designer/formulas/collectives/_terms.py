@@ -151,6 +151,8 @@ def _links_rate(situation: CollectiveSituation, raw: float, edge: EdgeRate | Non
     rate = exactly(raw, Bound.INSIDE)
     if path is PathClass.XGMI:
         return rate.times(c.XGMI_RING)
+    if path in c.ON_CHIP_LINKS:
+        return rate.times(c.ON_CHIP_LINKS[path])
     if path.is_nvlink:
         rate = rate.times(by_generation(c.NVLINK_RING, situation.architecture))
         return rate.times(c.PAIR) if situation.ranks == 2 else rate

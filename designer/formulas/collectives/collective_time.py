@@ -96,6 +96,8 @@ def _planned(situation: CollectiveSituation, candidates: tuple[AlgorithmTime, ..
 def _candidates(situation: CollectiveSituation) -> tuple[AlgorithmTime, ...]:
     formulas = discover("designer.formulas.collectives.algorithms", "FORMULA", Formula).values()
     times: list[AlgorithmTime] = [time for formula in formulas for time in formula.function(situation)]
+    # the library of such chips knows no others
+    times = [one for one in times if one.algorithm == "on-chip"] or times
     spread = _spread(situation)
     times = [_wider(one, spread) for one in times]
     if situation.launch is Launch.GRAPH:

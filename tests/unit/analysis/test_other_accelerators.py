@@ -69,6 +69,21 @@ def test_all_reduce_on_a_torus_uses_every_link_at_most_wholly(part: str, kind: s
     assert 0.4 * whole < bus.low < bus.value < bus.high <= whole * 1.0001
 
 
+@pytest.mark.parametrize(
+    ("collective", "size", "published"), [("all-reduce", 256, 512.96), ("all-gather", 128, 509.19)]
+)
+def test_gaudi_3_exchanges_as_published(collective: str, size: int, published: float) -> None:
+    """8 chips, each pair joined by three ports of 25 GB/s: 525 GB/s a chip. An all-reduce of 256 MiB sends 2 x 7 / 8 of
+    it, 470 MB, which takes 895 us at least; published are 916 us, 512.96 GB/s."""
+    parts, links = host("gpu/intel/gaudi3", 8)
+    for a, b in itertools.combinations(range(8), 2):
+        links.append({"a": f"chip{a}", "b": f"chip{b}", "kind": "gaudi_link", "count": 3})
+    design = designer.edit(Design(name="gaudi"), {"add": {"parts": parts, "links": links}})
+    bus = asked(design, "collective", collective=collective, size=f"{size} MiB").metrics["bus_bandwidth"]
+    assert bus.value == pytest.approx(published * 1e9, rel=0.02)
+    assert bus.low < published * 1e9 < bus.high <= 525e9 * 1.0001
+
+
 def test_a_pod_reduces_over_its_links_and_not_over_its_hosts() -> None:
     """256 chips of v5e: 2 x 255 / 256 x 1 GiB over four links of 50 GB/s take 10.7 ms at least, over PCIe 400 ms."""
     found = asked(torus("gpu/google/tpu-v5e", "ici", 16), "collective", collective="all-reduce", size="1 GiB").metrics
