@@ -25,6 +25,7 @@ from designer.families.collective.evaluation import (
     unused_switches,
 )
 from designer.formulas.collectives import CollectiveTime
+from designer.formulas.collectives.collective_time import sources_of
 from designer.sources import Estimate
 from designer.workload.program import Collective, Program
 
@@ -36,7 +37,7 @@ def answer(network: Network, program: Program, question: Question) -> tuple[Work
     found = alone(Prices(network), job_of(program, question.place), explained=question.explained)
     asked = asked_group(network, task, question.place)
     group, spreads, time = asked.group, spreads_of(asked.group), time_of(asked, task)
-    sources = ("nccl-tuning", "collectives-fit", *(("assumed-spread",) if any(spreads) else ()))
+    sources = (*sources_of(time.algorithm), *(("assumed-spread",) if any(spreads) else ()))
     note = f"{time.algorithm}, {time.protocol}"
     taken = replace(found.metrics["communication_time"], sources=sources, note=note)
     binding, after = found.bottlenecks(program) if question.explained else ((), ())

@@ -14,6 +14,7 @@ from designer.engine.costs.pricing import Cost, CostKind, Prices, Uses, alone
 from designer.engine.network import Network
 from designer.families.collective.communicator import Communicator
 from designer.families.collective.evaluation import asked_group, time_of
+from designer.formulas.collectives.collective_time import sources_of
 from designer.workload.program.tasks import Collective
 
 
@@ -44,7 +45,7 @@ def price(prices: Prices, task: Collective, place: str) -> Cost:
         low=time.low / time.time,
         high=time.high / time.time,
         group=group,
-        sources=("nccl-tuning", "collectives-fit"),
+        sources=sources_of(time.algorithm),
         time=asked.expression(time, group),
     )
     return replace(found, findings=asked.stated) if asked.stated else found

@@ -34,6 +34,13 @@ def bus_factor(kind: CollectiveKind, ranks: int) -> float:
     return (ranks - 1) / ranks
 
 
+def sources_of(algorithm: str) -> tuple[str, ...]:
+    """Keys of the sources that the time of an algorithm rests on."""
+    return (
+        ("gaudi-collectives", "assumed-collectives") if algorithm == "on-chip" else ("nccl-tuning", "collectives-fit")
+    )
+
+
 def collective_time(
     situation: CollectiveSituation,
     algorithms: frozenset[str] | None = None,

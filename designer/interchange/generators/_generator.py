@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from typing import Final
 
 from designer.catalog.parttype import PartType, SourceRecord
@@ -54,12 +56,15 @@ class Generator:
     ----------
     make
         Parameter values to the design; raises ``FormatError`` where they do not fit each other.
+    products
+        False where it draws no servers and switches that products could be chosen for.
     """
 
     name: str
     title: str
     parameters: tuple[Parameter, ...]
     make: Callable[[Asked], Design]
+    products: bool = True
 
     def asked(self, given: Mapping[str, str], chosen: Chosen = NO_PRODUCTS) -> Asked:
         """All parameters, those given in place of their defaults, which follow from the chosen products.
@@ -67,8 +72,10 @@ class Generator:
         Raises
         ------
         FormatError
-            If there is no such parameter, or a value is no number or too small.
+            If there is no such parameter, a value is no number or too small, or products are chosen for none.
         """
+        if not self.products and chosen != NO_PRODUCTS:
+            raise FormatError(f"{self.name} is drawn without products", remedy="leave out servers and switches")
         known = {p.name: p for p in self.parameters}
         for name in given:
             if name not in known:
@@ -140,6 +147,44 @@ SERVER: Final = (
 def refuse(text: str, remedy: str) -> FormatError:
     """The error for parameters that do not fit each other."""
     return FormatError(text, place="--set", remedy=remedy)
+
+
+#: members of a torus beyond this are refused
+TORUS_LIMIT: Final = 20_000
+
+
+def shape_of(text: str, members: str) -> list[int]:
+    """Lengths of the dimensions of a torus, from ``4x4x4``.
+
+    Parameters
+    ----------
+    members
+        What the torus is made of, in the plural, for messages.
+
+    Raises
+    ------
+    FormatError
+        If the text is no shape, or there are too many members.
+    """
+    words = text.lower().split("x")
+    if not 1 <= len(words) <= 4 or not all(w.isascii() and w.isdigit() and 0 < len(w) < 6 for w in words):
+        raise refuse(f"{text[:40]!r} is no shape", "write 4x4x4")
+    shape = [int(w) for w in words]
+    if min(shape) < 1 or prod(shape) > TORUS_LIMIT:
+        raise refuse(f"{prod(shape)} {members}", f"use 1 to {TORUS_LIMIT:,}")
+    return shape
+
+
+def neighbours_in(shape: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Each pair of neighbours of a torus once: its dimension and the numbers of both, the last dimension first."""
+    strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
+    for place in product(*(range(n) for n in shape)):
+        here = sum(p * s for p, s in zip(place, strides, strict=True))
+        for axis, size in enumerate(shape):
+            # of two members the way there is the way back: one link
+            if size == 1 or (size == 2 and place[axis] == 1):
+                continue
+            yield axis, here, here + ((place[axis] + 1) % size - place[axis]) * strides[axis]
 
 
 def even(needed: int, uplinks: int) -> int:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
+from itertools import combinations
 from math import prod
 from typing import Final
 
 from designer.design.document import Block, Design, Group, Link
-from designer.interchange.generators._generator import ASKED, SERVER, Asked, Drawing, Generator, Parameter, refuse
+from designer.interchange.generators._generator import (
+    ASKED,
+    SERVER,
+    Asked,
+    Drawing,
+    Generator,
+    Parameter,
+    neighbours_in,
+    refuse,
+    shape_of,
+)
 from designer.sources import Status
 
 TORUS = (Parameter("shape", "4x4x4", "servers along each dimension, such as 4x4x4"), *SERVER)
-
-
-_MOST_ROUTERS = 20_000
 
 
 def torus(asked: Asked) -> Design:
@@ -24,45 +31,27 @@ def torus(asked: Asked) -> Design:
     FormatError
         If the numbers torus no such network.
     """
-    words = asked.text("shape").lower().split("x")
-    if not 1 <= len(words) <= 4 or not all(w.isascii() and w.isdigit() and 0 < len(w) < 6 for w in words):
-        raise refuse(f"{asked.text('shape')[:40]!r} is no shape", "write 4x4x4")
-    shape = [int(w) for w in words]
+    shape = shape_of(asked.text("shape"), "servers")
     total = prod(shape)
-    if min(shape) < 1 or total > _MOST_ROUTERS:
-        raise refuse(f"{total} servers", f"use 1 to {_MOST_ROUTERS:,}")
     drawing = Drawing(asked, "torus", f"Torus {asked.text('shape')}, {total} servers")
     drawing.servers(total, 1)
     ports = 1 + sum(2 if n > 2 else n - 1 for n in shape)
     drawing.switches("routers", "Routers", total, ports, "router")
     drawing.connect("hosts", "pairs", drawing.nics(0, 0), "routers[*]/switch")
-    links = {link.id: link for link in _links(drawing, shape)}
+    links = {
+        f"axis{axis}-{here}-{there}": Link(
+            id=f"axis{axis}-{here}-{there}",
+            a=f"routers[{here}]/switch",
+            b=f"routers[{there}]/switch",
+            kind=drawing.kind,
+            bandwidth_per_direction=drawing.rate,
+            source=ASKED,
+            status=Status.SECONDARY,
+        )
+        for axis, here, there in neighbours_in(shape)
+    }
     made = drawing.design(f"{total} routers of {ports} ports, {len(links)} links between them.")
     return made.model_copy(update={"links": links})
-
-
-def _links(drawing: Drawing, shape: list[int]) -> list[Link]:
-    strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
-    found: list[Link] = []
-    for place in product(*(range(n) for n in shape)):
-        here = sum(p * s for p, s in zip(place, strides, strict=True))
-        for axis, size in enumerate(shape):
-            # of two members the way there is the way back: one link
-            if size == 1 or (size == 2 and place[axis] == 1):
-                continue
-            there = here + ((place[axis] + 1) % size - place[axis]) * strides[axis]
-            found.append(
-                Link(
-                    id=f"axis{axis}-{here}-{there}",
-                    a=f"routers[{here}]/switch",
-                    b=f"routers[{there}]/switch",
-                    kind=drawing.kind,
-                    bandwidth_per_direction=drawing.rate,
-                    source=ASKED,
-                    status=Status.SECONDARY,
-                )
-            )
-    return found
 
 
 DRAGONFLY = (

@@ -16,9 +16,11 @@ from typing import Final
 from designer.catalog.partkind import link_kinds
 from designer.catalog.parttype import Capability
 from designer.engine.network.capacities import ACCELERATOR, DOMAINS, HOST
-from designer.engine.network.islands import GRAPHS_LIMIT, LocalGraph, LocalShape
+from designer.engine.network.islands import GRAPHS_LIMIT, LocalGraph, LocalShape, Step
 from designer.memo import memo
 
+#: cost of a step over an accelerator link; no step costs less
+ACCELERATOR_COST: Final = 1
 #: extra cost of going through a GPU that relays for its neighbours
 _RELAY_COST: Final = 2
 #: segments kept of one class of islands: all pairs of some 250 parts
@@ -60,6 +62,10 @@ def find_segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> S
     """The cheapest path from `source` to `target`, split over equal ones; None if there is none."""
     if source == target:
         return Segment((), (), 0)
+    direct = _direct_steps(graph.shape, source, target)
+    if direct:
+        rates = [graph.rates[step.channel >> 1] for step in direct]
+        return Segment(tuple(s.channel for s in direct), tuple(rate / sum(rates) for rate in rates), direct[0].cost)
     tree = _tree(graph.shape, source, rules)
     best = tree.least.get(target)
     if best is None:
@@ -79,6 +85,14 @@ def find_segment(graph: LocalGraph, source: int, target: int, rules: Rules) -> S
     return Segment(tuple(carried), tuple(carried.values()), best)
 
 
+def _direct_steps(shape: LocalShape, source: int, target: int) -> list[Step]:
+    """Steps over accelerator links to a neighbour, which no other way undercuts; none where there is no such link."""
+    if shape.partitions[source] != shape.partitions[target]:
+        return []
+    steps = shape.steps[source]
+    return [one for one in steps if one.to == target and one.domain == ACCELERATOR and one.cost == ACCELERATOR_COST]
+
+
 def _widths(paths: Mapping[_State, list[tuple[_State, int, float]]], order: Sequence[_State]) -> dict[_State, float]:
     """What the steps from each state on carry to the end together [B/s]; states by ascending cost."""
     width: dict[_State, float] = {}
@@ -91,7 +105,8 @@ def find_cost(shape: LocalShape, source: int, target: int, rules: Rules) -> int 
     """Cost of the cheapest path, None if there is none; cheaper to ask for than the path itself."""
     if source == target:
         return 0
-    return _tree(shape, source, rules).least.get(target)
+    direct = _direct_steps(shape, source, target)
+    return direct[0].cost if direct else _tree(shape, source, rules).least.get(target)
 
 
 @memo(most=GRAPHS_LIMIT, each=_SEGMENTS_LIMIT)
@@ -100,7 +115,7 @@ def roots_passed(shape: LocalShape, source: int, target: int, rules: Rules) -> i
 
     Of equally cheap paths the one that passes fewest counts.
     """
-    if source == target:
+    if source == target or _direct_steps(shape, source, target):
         return 0
     tree = _tree(shape, source, rules)
     least = tree.least.get(target)
