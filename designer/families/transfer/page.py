@@ -9,7 +9,7 @@ from designer.present.blocks import Change
 from designer.present.changes import suggest
 from designer.present.family import Family, nowhere
 
-#: all GPUs get as much where the total is so near to a multiple of the least
+#: all GPUs get as much where the total is so near to as many times the least
 _EVEN: Final = 1e-6
 
 
@@ -20,7 +20,7 @@ def _headline(answer: Answer) -> str:
     each = answer.text("data_rate_per_gpu") if answer.metric("data_rate_per_gpu") else ""
     time = f"Takes {answer.text('transfer_time')} at " if answer.metric("transfer_time") else ""
     total, least = answer.value("rate"), answer.value("data_rate_per_gpu")
-    if each and every != each and not time and least > 0 and abs(total / least - round(total / least)) < _EVEN:
+    if each and every != each and not time and least > 0 and abs(total / least - answer.result.n_flows) < _EVEN:
         return f"Each GPU gets {each}, {every} in all."
     if each and every != each:
         return f"{time or 'Moves '}{every}; the slowest GPU gets {each}."

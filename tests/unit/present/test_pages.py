@@ -11,6 +11,7 @@ import pytest
 import designer
 from designer.checks.analysing import analyze
 from designer.cli.pages import page_lines, text_of
+from designer.decisions.suggest import best_single_change
 from designer.design.document import Design, WorkloadSpec, with_changes
 from designer.interchange.templates import open_design
 from designer.pages.workload import overview, page_of
@@ -301,3 +302,17 @@ def test_a_workload_with_neighbours_offers_a_run_of_all_of_them() -> None:
     assert page.changes[0].command[:2] == ("simulate", "x.design.json")
     assert page.changes[0].command[-1] == "resnet-50"
     assert all(change.command[:1] != ("simulate",) for change in calm.changes)
+
+
+def test_each_gpu_gets_as_much_only_where_none_gets_more() -> None:
+    """Two drives of one GPU: the total is a multiple of what the slowest gets, and yet not all get that."""
+    design = open_design("hgx-h100-8")
+    (drives,) = (w for w in design.workloads.values() if w.title == "Local drives to all GPUs at once")
+
+    def headline(of: Design) -> str:
+        return page_of(analyze(of, [drives.id], curves=False).workloads[0], of).headline
+
+    assert headline(design).startswith("Each GPU gets 6.85 GB/s, 54.8 GB/s in all.")
+    (step,) = best_single_change(design, drives.id).steps
+    assert step.edit.label == "Add Drive 8, a copy of Drive 0"
+    assert headline(step.edit.apply(design)).startswith("Moves 61.7 GB/s; the slowest GPU gets 6.85 GB/s.")
