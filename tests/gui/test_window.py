@@ -179,6 +179,17 @@ def test_the_command_palette_finds_commands_parts_and_templates(window: MainWind
     assert document.session.selection == {((), Ref("parts", "gpu3"))}
 
 
+def test_linking_is_found_by_the_words_people_have_for_it(window: MainWindow, qtbot: QtBot) -> None:
+    window.open_template("hgx-h100-8")
+    palette = CommandPalette(window.choices(), window.theme, "Search", window)
+    palette.show()
+    for word in ("link", "cable", "wire", "connect"):
+        palette.search.clear()
+        qtbot.keyClicks(palette.search, word)
+        titles = [entry.title for entry in palette.shown[:8]]
+        assert {"Connect selected parts", "Connect selected parts to…"} <= set(titles), titles
+
+
 def test_inserting_from_the_palette_by_keyboard(window: MainWindow, qtbot: QtBot) -> None:
     window.new_document()
     window.search_parts()

@@ -37,6 +37,7 @@ def _of_tools() -> list[tuple[str, Action]]:
                 has_selection if kind.on_selection else has_document,
                 kind.icon,
                 kind.section,
+                words=kind.words,
             ),
         )
         for kind in tool_kinds()

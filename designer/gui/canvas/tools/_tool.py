@@ -280,6 +280,8 @@ class ToolKind:
         Of the menu entry; with an icon it is in the toolbar too.
     on_selection
         True if something must be selected.
+    words
+        Other words its menu entry is found by.
     """
 
     name: str
@@ -294,6 +296,7 @@ class ToolKind:
     menu: str = "view"
     section: int = 1
     on_selection: bool = False
+    words: tuple[str, ...] = ()
 
 
 @cache

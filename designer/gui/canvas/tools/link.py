@@ -409,4 +409,5 @@ TOOL = ToolKind(
     menu="edit",
     section=3,
     on_selection=True,
+    words=("link", "cable", "wire"),
 )
