@@ -277,3 +277,11 @@ def test_every_setting_of_a_kind_with_groups_of_its_own_is_in_one() -> None:
     for kind, groups in workload_choices._OWN_GROUPS.items():
         named = [name for names in groups.values() for name in names]
         assert sorted(named) == sorted(setting.name for setting in workload_kinds()[kind].settings)
+
+
+def test_kinds_stand_in_the_order_of_their_titles(qtbot: QtBot) -> None:
+    dialog = WorkloadDialog(None)
+    qtbot.addWidget(dialog)
+    titles = [dialog.kind.itemText(n) for n in range(dialog.kind.count())]
+    assert titles == sorted(titles, key=str.casefold)
+    assert dialog.kind_name in workload_kinds()

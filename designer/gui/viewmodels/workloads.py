@@ -21,8 +21,9 @@ _ZERO: Final = {"size": "0 B", "rate": "0 B/s", "duration": "0 s", "frequency": 
 
 
 def kinds() -> tuple[tuple[str, str, str], ...]:
-    """Name, title and help of every kind of workload."""
-    return tuple((k.name, k.title, k.help) for k in workload_kinds().values())
+    """Name, title and help of every kind of workload, by title."""
+    ordered = sorted(workload_kinds().values(), key=lambda k: k.title.casefold())
+    return tuple((k.name, k.title, k.help) for k in ordered)
 
 
 def entries(kind_name: str, settings: Mapping[str, JsonValue]) -> tuple[Entry, ...]:
