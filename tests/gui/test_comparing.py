@@ -84,3 +84,19 @@ def test_reasons_leave_the_share_to_its_own_column() -> None:
     moved = {k: v for k, v in found.items() if v}
     assert moved
     assert not any(v.startswith(("+", "-")) and "%:" in v for v in moved.values())
+
+
+def test_both_designs_are_in_sight_beside_the_drawing(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1440, 900)
+    window.open_template("hgx-h100-8")
+    window.open_template("vsphere-cluster-4")
+    document = window.document
+    assert document is not None
+    qtbot.waitUntil(lambda: document.session.analysis is not None and not document.session.stale, timeout=60_000)
+    window.show_panel("compare")
+    panel = window.places.compare
+    panel.choose("HGX H100 8-GPU (Delta-Next)")
+    qtbot.waitUntil(lambda: len(panel.table.lines.lines) > 10, timeout=60_000)
+    shown = [n for n in range(len(panel.table.lines.columns)) if not panel.table.isColumnHidden(n)]
+    assert len(shown) == 3
+    assert sum(panel.table.columnWidth(n) for n in shown) <= panel.table.viewport().width()

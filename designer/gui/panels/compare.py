@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPaintEvent
@@ -23,6 +24,9 @@ from designer.gui.viewmodels.compare import pictures
 from designer.gui.workers import Cancelled_, Newest
 from designer.plain_text import shortened
 
+#: how far titles of lines give way: beside them both designs fit into the narrowest panel
+_SHRINK: Final = 0.3
+
 
 class ComparePanel(Panel):
     """A chooser of what to compare with, and a table."""
@@ -38,9 +42,8 @@ class ComparePanel(Panel):
         self.chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.chooser.setMinimumContentsLength(12)
         self.chooser.activated.connect(lambda: self._compare())
-        self.table = Table(
-            compare.columns("This design", "The other"), theme, "Comparison of two designs", wrap=True, spare=True
-        )
+        heads = compare.columns("This design", "The other")
+        self.table = Table(heads, theme, "Comparison of two designs", shrink=_SHRINK, wrap=True, spare=True)
         self.table.setSortingEnabled(False)
         head = in_row((self.chooser, 1), margins=(10, 8, 8, 2), spacing=8)
         self.pictured = QPushButton("Pictures")
