@@ -6,8 +6,8 @@ import csv
 import io
 
 import pytest
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -165,6 +165,46 @@ def test_two_values_lines_switches_axes_and_zoom(opened: tuple[MainWindow, Sessi
     assert apart.isWindow()
     assert apart.findChild(SweepPlots).view is plots.view  # type: ignore[union-attr]
     apart.close()
+
+
+@pytest.mark.parametrize("held", [Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier])
+def test_the_wheel_scrolls_past_the_plots_and_zooms_with_ctrl(
+    opened: tuple[MainWindow, Session], qtbot: QtBot, held: Qt.KeyboardModifier
+) -> None:
+    window, session = opened
+    session.set_workload("resnet-50")
+    window.run("analyze.sweep")
+    assert window.places is not None
+    page = window.places.improve.sweep
+    run(qtbot, page, "64..256*2")
+    QApplication.processEvents()
+    (box, *_) = (plot.getViewBox() for plot in page.plots.plots.values())
+    view = page.plots._area
+    at = QPointF(view.mapFromScene(box.sceneBoundingRect().center()))
+    before = box.viewRange()
+    none, phase = Qt.MouseButton.NoButton, Qt.ScrollPhase.NoScrollPhase
+    seen = QPointF(view.viewport().mapToGlobal(at.toPoint()))
+    event = QWheelEvent(at, seen, QPoint(), QPoint(0, -360), none, held, phase, False)
+    QApplication.sendEvent(view.viewport(), event)
+    zooms = held == Qt.KeyboardModifier.ControlModifier
+    assert event.isAccepted() == zooms
+    assert (box.viewRange() != before) == zooms
+
+
+def test_a_run_names_what_limits_it_as_the_drawing_does(window: MainWindow, qtbot: QtBot) -> None:
+    window.open_template("vsphere-cluster-4")
+    document = window.document
+    assert document is not None
+    session = document.session
+    qtbot.waitUntil(lambda: session.analysis is not None and not session.stale, timeout=60_000)
+    window.run("analyze.sweep")
+    assert window.places is not None
+    page = window.places.improve.sweep
+    run(qtbot, page, "64MiB, 1GiB")
+    view = page.plots.view
+    assert view is not None
+    texts = view.plots[0].lines[0].texts
+    assert all("limited by client of NFS datastore at ESXi host 1" in text for text in texts), texts
 
 
 def test_it_can_be_stopped_and_what_came_stays(opened: tuple[MainWindow, Session], qtbot: QtBot) -> None:

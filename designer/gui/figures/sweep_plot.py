@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from designer.gui.controls import Label, plain
@@ -205,7 +205,7 @@ class SweepPlots(QWidget):
                 (math.log10(at) if log_x else at, text if view.named else bottom.spelled(at))
                 for at, text in view.places
             ]
-            bottom.setTicks([self._apart(places)])
+            bottom.setTicks([self._apart(places, view.named)])
         metrics = QFontMetricsF(self.font())
         left.setWidth(round(metrics.horizontalAdvance("000.0 kW/s")) + 14)
         made.set_title(_html(plot.title, self.theme.text))
@@ -224,15 +224,15 @@ class SweepPlots(QWidget):
         self.plots[plot.metric] = made
         return made
 
-    def _apart(self, places: list[tuple[float, str]]) -> list[tuple[float, str]]:
-        """Names of values that have room next to each other; of long ones the beginning."""
+    def _apart(self, places: list[tuple[float, str]], named: bool) -> list[tuple[float, str]]:
+        """Values that have room next to each other; of long names the beginning, of numbers all or nothing."""
         low, high = _reach([at for at, _ in places], False, 0.04)
         metrics, wide = QFontMetricsF(self.font()), max(self._area.width() - _MARGIN, 1)
         most = wide / min(len(places), _TICKS) - _GAP
         found: list[tuple[float, str]] = []
         end = -math.inf
         for at, text in places:
-            short = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(most, _NARROWEST))
+            short = metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(most, _NARROWEST)) if named else text
             x, half = (at - low) / (high - low) * wide, metrics.horizontalAdvance(short) / 2
             if x - half >= end:
                 found.append((at, short))
@@ -282,7 +282,10 @@ class SweepPlots(QWidget):
     # ---- reading
 
     def eventFilter(self, watched: Any, event: QEvent) -> bool:
-        """Hover reads values, a double click shows everything again."""
+        """Hover reads values, a double click shows everything again; without Ctrl the wheel scrolls what is around."""
+        if isinstance(event, QWheelEvent) and not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            event.ignore()
+            return True
         if isinstance(event, QMouseEvent):
             if event.type() == QEvent.Type.MouseMove:
                 text = self.read(event.position())

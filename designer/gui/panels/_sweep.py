@@ -136,7 +136,7 @@ class SweepPage(QWidget):
         self.best.toggled.connect(self._follow)
         self.cards = Cards()
         self.cards.chosen.connect(self._apply)
-        self.whole = Button("Show all", self._whole, tip="Back from any zoom. The wheel zooms, dragging moves.")
+        self.whole = Button("Show all", self._whole, tip="Back from any zoom. Ctrl and the wheel zoom, dragging moves.")
         self.apart = Button("Own window", self.pop_out, tip="Keep these plots in a window of their own")
         self.command = Button("Copy command", self.copy_command, tip="The same sweep as a command for a terminal")
         self.save = Button("Save CSV…", self._ask_save)

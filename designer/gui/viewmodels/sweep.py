@@ -15,6 +15,7 @@ from designer.decisions.variables import amount_of, spelled
 from designer.design.address import block_at
 from designer.design.document import Design
 from designer.design.edit import DesignEdit
+from designer.design.naming import in_names
 from designer.gui.viewmodels.forms import SEVERAL, Entry, Form
 from designer.interchange.overrides import overridden
 from designer.present import numbers
@@ -267,10 +268,10 @@ def view(task: Task, rows: Sequence[Row], titles: Sequence[str]) -> SweepView:
     plots: list[SweepPlot] = []
     for metric in task.metrics:
         if any(metric in row.metrics for row in rows):
-            lines = tuple(_lines(rows, metric, places, titles))
+            lines = tuple(_lines(task, rows, metric, places, titles))
             plots.append(SweepPlot(metric, metric_title(metric, kind), METRICS[metric].unit, lines))
     marks = [
-        ((places[t.before.settings[0]] + places[t.after.settings[0]]) / 2, binding_text(t.after.binding))
+        ((places[t.before.settings[0]] + places[t.after.settings[0]]) / 2, _limit(task, t.after))
         for t in turns(rows, task.paths)
         if t.path == task.paths[0]
     ]
@@ -292,7 +293,9 @@ def _places(settings: Sequence[str]) -> tuple[dict[str, float], str, bool]:
     return {text: a[0] for text, a in zip(different, known, strict=True)}, units.pop() if units else "", False
 
 
-def _lines(rows: Sequence[Row], metric: str, places: Mapping[str, float], titles: Sequence[str]) -> Iterator[SweepLine]:
+def _lines(
+    task: Task, rows: Sequence[Row], metric: str, places: Mapping[str, float], titles: Sequence[str]
+) -> Iterator[SweepLine]:
     groups: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         if metric in row.metrics:
@@ -306,18 +309,23 @@ def _lines(rows: Sequence[Row], metric: str, places: Mapping[str, float], titles
             tuple(m.value for m in found),
             tuple(m.low for m in found),
             tuple(m.high for m in found),
-            tuple(_message(row, titles) for row in group),
+            tuple(_message(task, row, titles) for row in group),
         )
 
 
-def _message(row: Row, titles: Sequence[str]) -> str:
+def _message(task: Task, row: Row, titles: Sequence[str]) -> str:
     said = [f"{title}: {value}" for title, value in zip(titles, row.settings, strict=True)]
     for name, m in row.metrics.items():
         band = f"{figure_text(name, m.low, m.unit)} – {figure_text(name, m.high, m.unit)}"
         said.append(f"{metric_title(name)}: {figure_text(name, m.value, m.unit)} (80% band {band})")
     if row.binding:
-        said.append(f"limited by {binding_text(row.binding)}")
+        said.append(f"limited by {_limit(task, row)}")
     return "\n".join(said)
+
+
+def _limit(task: Task, row: Row) -> str:
+    """What limits a run, called as in the drawing."""
+    return in_names(task.design, binding_text(row.binding))
 
 
 def command_line(file: str, workload: str, variables: Sequence[tuple[str, str]], metrics: Sequence[str]) -> str:
@@ -392,5 +400,5 @@ def run_change(task: Task, row: Row, titles: Sequence[str]) -> Change:
             text = figure_text(name, found.value, found.unit)
             rows.append((metric_title(name), f"{text} ({band})" if band else text))
     values = ", ".join(f"{title} {value}" for title, value in zip(titles, row.settings, strict=True))
-    limited = f"Limited by {binding_text(row.binding)}" if row.binding else ""
+    limited = f"Limited by {_limit(task, row)}" if row.binding else ""
     return Change(values, limited, rows=tuple(rows), edit=TakeValues(task.paths, row.settings))
