@@ -179,7 +179,7 @@ def test_the_command_palette_finds_commands_parts_and_templates(window: MainWind
     assert document.session.selection == {((), Ref("parts", "gpu3"))}
 
 
-def test_linking_is_found_by_the_words_people_have_for_it(window: MainWindow, qtbot: QtBot) -> None:
+def test_commands_are_found_by_the_words_people_have_for_them(window: MainWindow, qtbot: QtBot) -> None:
     window.open_template("hgx-h100-8")
     palette = CommandPalette(window.choices(), window.theme, "Search", window)
     palette.show()
@@ -188,6 +188,10 @@ def test_linking_is_found_by_the_words_people_have_for_it(window: MainWindow, qt
         qtbot.keyClicks(palette.search, word)
         titles = [entry.title for entry in palette.shown[:8]]
         assert {"Connect selected parts", "Connect selected parts to…"} <= set(titles), titles
+    for words in ("new workload", "add a workload"):
+        palette.search.clear()
+        qtbot.keyClicks(palette.search, words)
+        assert palette.shown[0].title == "Workload…"
 
 
 def test_inserting_from_the_palette_by_keyboard(window: MainWindow, qtbot: QtBot) -> None:

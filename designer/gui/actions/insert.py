@@ -34,7 +34,13 @@ ACTIONS = (
     Action("insert.part", "Part or template…", lambda w: w.search_parts(), ("Ctrl+P",), icon="part"),
     Action("insert.note", "Note", _note, ("N",), has_document),
     Action(
-        "insert.workload", "Workload…", lambda w: w.edit_workload(new=True), ("Ctrl+Alt+W",), has_document, "workload"
+        "insert.workload",
+        "Workload…",
+        lambda w: w.edit_workload(new=True),
+        ("Ctrl+Alt+W",),
+        has_document,
+        "workload",
+        words=("new workload", "add a workload"),
     ),
     Action(
         "insert.machine",
