@@ -10,10 +10,11 @@ import html
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtCore import QEvent, Qt, SignalInstance
 from PySide6.QtGui import (
     QClipboard,
     QContextMenuEvent,
+    QFont,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
@@ -24,6 +25,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtWidgets import (
+    QApplication,
     QComboBox,
     QLabel,
     QMenu,
@@ -95,6 +97,26 @@ class Label(QLabel):
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.selectedText().replace(BREAK, ""))
+
+
+class Headline(Label):
+    """A bold label, so many times as large as the other text, which grows and shrinks with it."""
+
+    def __init__(self, share: float, text: str = "", *, wrap: bool = False) -> None:
+        super().__init__(text, wrap=wrap)
+        self._share = share
+        self._resize_text()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._resize_text()
+
+    def _resize_text(self) -> None:
+        font = QApplication.font()
+        font.setPointSizeF(font.pointSizeF() * self._share)
+        font.setWeight(QFont.Weight.DemiBold)
+        self.setFont(font)
 
 
 class MarkedLabel(QLabel):

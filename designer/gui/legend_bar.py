@@ -149,6 +149,10 @@ class LegendBar(QFrame):
         fit.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._line.addWidget(fit)
         self.scale.setText("100%")
+        self.fit()
+
+    def fit(self) -> None:
+        """Be as wide as the scale needs by now."""
         self.scale.setFixedWidth(self.scale.sizeHint().width() + 10)
 
     def follow(self, canvas: Canvas | None) -> None:

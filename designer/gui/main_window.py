@@ -478,6 +478,8 @@ class MainWindow(PanelWindow):
         assert isinstance(app, QApplication)
         theme.base_font(app, self.settings.font_scale)
         self.set_theme(self.settings.theme)
+        for sized in (self.head, self.saving, self.legend):
+            sized.fit()
         for document, canvas in self.documents:
             document.live.enabled = document.player.live = self.settings.live
             canvas.camera.animated = not self.settings.reduced_motion

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QCheckBox, QFrame, QPushButton, QVBoxLayout, QWidget
 
-from designer.gui.controls import Button, Label, plain
+from designer.gui.controls import Button, Headline, Label, plain
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.start_cards import thumbnail
 from designer.gui.theme import Theme
@@ -123,11 +123,7 @@ class RecoveryPage(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._theme, self._look = theme, look
         self.entries: list[JournalEntry] = []
-        self.heading = Label("Recovery")
-        font = QFont(self.heading.font())
-        font.setPointSizeF(font.pointSizeF() * 1.6)
-        font.setWeight(QFont.Weight.DemiBold)
-        self.heading.setFont(font)
+        self.heading = Headline(1.6, "Recovery")
         self.stated = Label(role="muted", wrap=True)
         self.restore = QPushButton("&Bring back")
         self.restore.setProperty("primary", True)

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
-    QFont,
     QPixmap,
 )
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QSizePolicy,
@@ -25,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from designer.errors import DesignerError
 from designer.gui import icons
-from designer.gui.controls import Label
+from designer.gui.controls import Headline, Label
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
 from designer.gui.start_cards import CARD, GAP, PICTURE, Card, CardGrid, Question, thumbnail
 from designer.gui.theme import Theme
@@ -154,7 +152,7 @@ class StartPage(QWidget):
         self._other_colours = False
         self._make_search()
         self.templates, self.recent = CardGrid(), CardGrid()
-        self._recent_head = self._heading("Recent")
+        self._recent_head = Headline(1.2, "Recent")
         self._page = QWidget()
         self._page.setObjectName("start")
         self._page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -166,7 +164,7 @@ class StartPage(QWidget):
         box.addWidget(self._recent_head)
         box.addWidget(self.recent)
         self._make_filters()
-        line = in_row(self._heading("Templates"), 1, self.search)
+        line = in_row(Headline(1.2, "Templates"), 1, self.search)
         box.addLayout(line)
         box.addWidget(Wrap(*self.filters.values()))
         self.nothing = Label(role="muted", wrap=True)
@@ -213,14 +211,6 @@ class StartPage(QWidget):
             chip.setCheckable(True)
             chip.clicked.connect(partial(self._choose_filter, name))
 
-    def _heading(self, text: str) -> QLabel:
-        label = Label(text)
-        font = QFont(label.font())
-        font.setPointSizeF(font.pointSizeF() * 1.2)
-        font.setWeight(QFont.Weight.DemiBold)
-        label.setFont(font)
-        return label
-
     def _ask(self) -> QHBoxLayout:
         """The questions, side by side."""
         line = in_row(spacing=GAP)
@@ -240,11 +230,7 @@ class StartPage(QWidget):
         self._show_templates()
 
     def _top(self) -> QHBoxLayout:
-        title = Label("What do you want to know?")
-        font = QFont(title.font())
-        font.setPointSizeF(font.pointSizeF() * 1.9)
-        font.setWeight(QFont.Weight.DemiBold)
-        title.setFont(font)
+        title = Headline(1.9, "What do you want to know?")
         claim = Label("Start from the question. Everything can be changed later.", role="muted")
         words = in_column(title, claim, spacing=2)
         line = in_row(words, 1, spacing=8)

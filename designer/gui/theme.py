@@ -17,7 +17,7 @@ from designer.resources import assets
 
 #: what the settings offer
 NAMES: Final = ("system", "light", "dark", "contrast")
-#: property of the application: the name of the theme it has
+#: property of the application: the name of the theme it has, and the size of its text
 _STYLED: Final = "designer_theme"
 
 
@@ -151,13 +151,17 @@ def resolve(name: str) -> Theme:
 
 
 def apply(app: QApplication, theme: Theme) -> None:
-    """Give the whole program the colours of a theme; what it has already is not set again, which polishes all again."""
+    """Give the whole program the colours of a theme and the font it has by now.
+
+    What it has already is not set again, which polishes all again; widgets take another font only when polished.
+    """
+    look = f"{theme.name} {app.font().pointSizeF()}"
     if app.property(_STYLED) is None:
         app.setStyle("Fusion")
-    if app.property(_STYLED) != theme.name:
+    if app.property(_STYLED) != look:
         app.setPalette(qt_palette(theme))
         app.setStyleSheet(style_sheet(theme))
-    app.setProperty(_STYLED, theme.name)
+    app.setProperty(_STYLED, look)
 
 
 def base_font(app: QApplication, percent: int = 100) -> QFont:

@@ -462,3 +462,53 @@ def test_menus_are_behind_one_button_where_the_window_is_narrow(window: MainWind
     assert [a.text() for a in menu.actions()] == [a.text() for a in window.head.bar.actions()]
     assert all(a.menu() is not None for a in menu.actions())
     assert {window.qt_actions[name] for name in ("file.open", "edit.undo")} <= set(window.actions())
+
+
+def test_the_head_begins_at_the_left_and_ends_at_the_right_without_tabs(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1024, 700)
+    window.show()
+    qtbot.waitUntil(lambda: window.head.button.isVisible())
+    QApplication.processEvents()
+    assert window.head.button.geometry().left() <= 4
+    last = max(child.geometry().right() for child in window.head.children() if isinstance(child, QWidget))
+    assert last >= window.head.width() - 10
+
+
+def test_text_takes_its_new_size_at_once_everywhere(window: MainWindow, settings: Settings, qapp: QApplication) -> None:
+    """What is shown already follows the settings in the middle of work, and back."""
+    before = qapp.font()
+    window.take_settings()
+    window.resize(1440, 900)
+    window.open_template("hgx-h100-8")
+    QApplication.processEvents()
+    shown = [w for w in (*window.findChildren(QLabel), *window.findChildren(QAbstractButton)) if w.isVisible()]
+    sizes = [w.font().pointSizeF() for w in shown]
+    assert len(shown) > 20
+    try:
+        settings.font_scale = 200
+        window.take_settings()
+        QApplication.processEvents()
+        assert [w.font().pointSizeF() for w in shown] == pytest.approx([2 * size for size in sizes], rel=0.01)
+        assert window.head.height() >= window.head.sizeHint().height()
+        for button in (window.autosave, window.legend.scale):
+            assert button.height() >= button.sizeHint().height()
+            assert button.width() >= button.sizeHint().width()
+        settings.font_scale = 100
+        window.take_settings()
+        assert [w.font().pointSizeF() for w in shown] == pytest.approx(sizes, rel=0.01)
+    finally:
+        qapp.setFont(before)
+
+
+def test_the_answer_in_short_cuts_no_figure(sized: MainWindow, qtbot: QtBot) -> None:
+    assert sized.places is not None
+    brief = sized.places.brief
+    if not brief.isVisible():
+        return  # the whole answer is next to the canvas
+    qtbot.waitUntil(lambda: not brief.pending)
+    QApplication.processEvents()
+    cells = [cell for cell in brief.figures.cells if cell.isVisible()]
+    assert cells
+    for cell in cells:
+        below = cell.mapTo(brief, cell.rect().bottomLeft()).y()
+        assert below < brief.height(), f"{below} of {brief.height()}"

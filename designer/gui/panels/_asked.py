@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from designer.gui.controls import Button, Label
+from designer.gui.controls import Button, Headline, Label
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
 from designer.gui.panels._cards import Cards
-from designer.gui.panels._page import Grid, LimitRow, Pool, sized
+from designer.gui.panels._page import Grid, LimitRow, Pool
 from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import Table, dress, quiet
 from designer.gui.search_job import SearchJob
@@ -57,8 +57,7 @@ class AskedPage(QWidget):
         self.page: Page | None = None
         self.chip = Label()
         self.chip.setObjectName("chip")
-        self.headline = Label(wrap=True)
-        self.headline.setFont(sized(self.font(), 1.2, True))
+        self.headline = Headline(1.2, wrap=True)
         self.grid = Grid()
         self.limit_title, self.change_title = Label("What limits it", role="title"), Label(role="title")
         self.limits: Pool[LimitRow] = Pool(self._new_limit, 4)

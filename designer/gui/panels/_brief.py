@@ -1,13 +1,13 @@
-"""The answer in short, below the canvas of a narrow window: state, headline, three figures, and the way to the rest."""
+"""The answer in short, below the canvas of a narrow window: state, headline, figures, and the way to the rest."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
-from designer.gui.controls import Button, Label
+from designer.gui.controls import Button, Headline, Label
 from designer.gui.layouts import FLUSH, in_column, in_row
-from designer.gui.panels._page import Grid, sized
+from designer.gui.panels._page import Grid
 from designer.gui.panels._panel import Panel
 from designer.gui.panels._widgets import dress
 from designer.gui.session import Session
@@ -33,11 +33,10 @@ class Brief(Panel):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.chip, self.subject, self.headline = Label(), Label(role="muted"), Label(wrap=True)
+        self.chip, self.subject, self.headline = Label(), Label(role="muted"), Headline(1.08, wrap=True)
         self.chip.setObjectName("chip")
-        self.headline.setFont(sized(self.font(), 1.08, True))
         self.headline.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.figures = Grid()
+        self.figures = Grid(one_line=True)
         self.more = Button("Answer  ›", self.opened, tip="Show the whole answer  (F9)")
         words = in_column(in_row(self.chip, (self.subject, 1), spacing=8), (self.headline, 1), spacing=2)
         right = QWidget()

@@ -330,6 +330,11 @@ class Pool(QWidget, Generic[W]):
 class Grid(QWidget):
     """Figure cells, as many next to each other as there is room for.
 
+    Parameters
+    ----------
+    one_line
+        True if those are left out that have no room in the first line.
+
     Signals
     -------
     menu_wanted : `Figure`, ``QPoint``
@@ -338,10 +343,10 @@ class Grid(QWidget):
 
     menu_wanted = Signal(object, QPoint)
 
-    def __init__(self) -> None:
+    def __init__(self, one_line: bool = False) -> None:
         super().__init__()
         self.cells: list[FigureCell] = []
-        self._count = 0
+        self._count, self._one_line = 0, one_line
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def shown(self, count: int) -> Sequence[FigureCell]:
@@ -363,12 +368,15 @@ class Grid(QWidget):
             return
         least = 140 * max(1.0, self.font().pointSizeF() / 9.5)
         columns = max(1, min(int(self.width() // least), self._count, 4))
-        if self._count == columns + 1 and columns > 2:
+        if self._count == columns + 1 and columns > 2 and not self._one_line:
             columns -= 1
         wide = (self.width() - (columns - 1) * 16) // columns
+        count = columns if self._one_line else self._count
+        for number, cell in enumerate(self.cells):
+            cell.setVisible(number < count)
         y = 0
-        for begin in range(0, self._count, columns):
-            row = self.cells[begin : min(begin + columns, self._count)]
+        for begin in range(0, count, columns):
+            row = self.cells[begin : min(begin + columns, count)]
             high = max(cell.sizeHint().height() for cell in row)
             for number, cell in enumerate(row):
                 cell.setGeometry(number * (wide + 16), y, wide, high)

@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QLineEdit, QV
 from designer.contrib.proposals.search import propose as search
 from designer.errors import DesignerError
 from designer.gui.completing import CompletedChoice
-from designer.gui.controls import Button, ChoiceBox, Label
+from designer.gui.controls import Button, ChoiceBox, Headline, Label
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
 from designer.gui.panels._cards import Cards
-from designer.gui.panels._page import sized
 from designer.gui.panels._widgets import WidgetColumn, quiet
 from designer.gui.search_job import SearchJob
 from designer.gui.session import Session
@@ -73,8 +72,7 @@ class ProposePage(QWidget):
             ("Budget", self.budget),
         ):
             limits.addRow(title, item)  # type: ignore[call-overload]
-        self.headline, self.searched = Label(wrap=True), quiet("")
-        self.headline.setFont(sized(self.font(), 1.2, True))
+        self.headline, self.searched = Headline(1.2, wrap=True), quiet("")
         self.front: FrontPlot | None = None
         self._front = QVBoxLayout()
         self.cards = Cards()

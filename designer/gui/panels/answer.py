@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QVBoxLayout, QWidget
 
-from designer.gui.controls import Button, ChoiceBox, Label
+from designer.gui.controls import Button, ChoiceBox, Headline, Label
 from designer.gui.itemmodels.choices import ChoicesModel
 from designer.gui.layouts import FLUSH, Wrap, in_column, in_row, scrolled
 from designer.gui.panels._cards import Cards, apply_change
-from designer.gui.panels._page import Grid, LimitRow, Pool, StackBar, sized
+from designer.gui.panels._page import Grid, LimitRow, Pool, StackBar
 from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._promises import promise_menu
 from designer.gui.panels._widgets import dress, quiet
@@ -167,12 +167,10 @@ class AnswerPanel(Panel):
         self.chip.setObjectName("chip")
         self.chip_row = QWidget()
         in_row(self.chip, (self.subject, 1), on=self.chip_row, margins=FLUSH, spacing=8)
-        self.headline = Label(wrap=True)
-        self.headline.setFont(sized(self.font(), 1.2, True))
+        self.headline = Headline(1.2, wrap=True)
         self.banner = QFrame()
         self.banner.setObjectName("banner")
-        self.banner_head, self.banner_text = Label(wrap=True), Label(wrap=True)
-        self.banner_text.setFont(sized(self.font(), 1.1, True))
+        self.banner_head, self.banner_text = Label(wrap=True), Headline(1.1, wrap=True)
         self.update_ = Button("Update now", self.update_wanted)
         in_column(
             self.banner_head,

@@ -8,9 +8,9 @@ from typing import Final
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from designer.gui.controls import Button, Label
+from designer.gui.controls import Button, Headline, Label
 from designer.gui.layouts import FLUSH, in_column, in_row, scrolled
-from designer.gui.panels._page import Grid, LimitRow, Pool, StackBar, sized
+from designer.gui.panels._page import Grid, LimitRow, Pool, StackBar
 from designer.gui.panels._panel import Panel, PanelKind, Place
 from designer.gui.panels._widgets import dress, quiet
 from designer.gui.session import Session
@@ -42,8 +42,7 @@ class MomentPanel(Panel):
         self.hint, self.start = quiet(_HINT), Button("Run over time  F6", self.run_wanted)
         self.chip = Label()
         self.chip.setObjectName("chip")
-        self.headline = Label(wrap=True)
-        self.headline.setFont(sized(self.font(), 1.2, True))
+        self.headline = Headline(1.2, wrap=True)
         self.grid = Grid()
         self.where_title, self.limit_title = Label(role="title"), Label("What limits it now", role="title")
         self.lost_title, self.event_title = Label("Lost to each other", role="title"), Label("Events", role="title")

@@ -40,7 +40,12 @@ class Head(QWidget):
         menu.aboutToShow.connect(self._fill)
         self.button.setMenu(menu)
         self.button.hide()
-        in_row(self.button, bar, (tabs, 1), saving, search, on=self, margins=(2, 0, 6, 0), spacing=6)
+        # the empty room is only wide while no tabs are shown
+        in_row(self.button, bar, (tabs, 1), 0, saving, search, on=self, margins=(2, 0, 6, 0), spacing=6)
+        self.fit()
+
+    def fit(self) -> None:
+        """Be as high as the text needs by now."""
         self.setFixedHeight(max(_HIGH, self.sizeHint().height()))
 
     def _fill(self) -> None:

@@ -55,6 +55,11 @@ class SavingState:
         self._tell_autosave(self._document())
         self._tell_file(self._document())
 
+    def fit(self) -> None:
+        """Be as large as the text needs by now."""
+        self.button.setMinimumSize(0, 0)
+        self.tell()
+
     def _tell_autosave(self, about: Document | None, *_: object) -> None:
         """Say whether the work in the document shown would survive a crash."""
         document = self._document()
