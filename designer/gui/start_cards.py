@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -76,7 +76,9 @@ class Card(QFrame):
     def __init__(self, title: str, detail: str, tip: str, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("card")
-        self.setFixedSize(CARD)
+        self.setFixedWidth(CARD.width())
+        self.setMinimumHeight(CARD.height())
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setToolTip(plain(tip))
@@ -84,13 +86,21 @@ class Card(QFrame):
         self.setAccessibleDescription(tip)
         self._theme = theme
         self._picture: QPixmap | None = None
+        self._texts, self._labels = (title, detail), (Label(role="title"), Label(role="muted"))
+        in_column(*self._labels, 1, on=self, margins=(14, PICTURE + 12, 12, 10), spacing=2)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        """Shorten the texts to the width."""
         bold = QFont(self.font())
         bold.setWeight(QFont.Weight.DemiBold)
-        name = Label(QFontMetrics(bold).elidedText(title, Qt.TextElideMode.ElideRight, CARD.width() - 30), role="title")
-        below = Label(
-            self.fontMetrics().elidedText(detail, Qt.TextElideMode.ElideRight, CARD.width() - 28), role="muted"
-        )
-        in_column(name, below, 1, on=self, margins=(14, PICTURE + 12, 12, 10), spacing=2)
+        for label, text, font in zip(self._labels, self._texts, (bold, self.font()), strict=True):
+            label.setText(QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, CARD.width() - 30))
 
     def show_picture(self, picture: QPixmap | None) -> None:
         """Show a picture above the title."""

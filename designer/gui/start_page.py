@@ -342,7 +342,7 @@ class StartPage(QWidget):
             if card.has_picture or f"{what}:{name}" in self._unreadable:
                 continue
             at = card.mapTo(self.area.viewport(), card.rect().topLeft())
-            if at.y() < seen.bottom() + CARD.height() and at.y() > -2 * CARD.height():
+            if -2 * card.height() < at.y() < seen.bottom() + card.height():
                 self._paint(card, what, name)
                 self._painted = True
                 return

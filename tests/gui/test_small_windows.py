@@ -512,3 +512,22 @@ def test_the_answer_in_short_cuts_no_figure(sized: MainWindow, qtbot: QtBot) -> 
     for cell in cells:
         below = cell.mapTo(brief, cell.rect().bottomLeft()).y()
         assert below < brief.height(), f"{below} of {brief.height()}"
+
+
+def test_cards_of_the_start_page_are_as_high_as_their_texts(
+    window: MainWindow, settings: Settings, qapp: QApplication
+) -> None:
+    before = qapp.font()
+    window.resize(1440, 900)
+    window.start.fill()
+    try:
+        for scale in (100, 200, 100):
+            settings.font_scale = scale
+            window.take_settings()
+            QApplication.processEvents()
+            for card in window.start.templates.cards:
+                for label in card.findChildren(QLabel):
+                    assert label.height() >= label.sizeHint().height()
+                    assert card.rect().contains(label.geometry())
+    finally:
+        qapp.setFont(before)
