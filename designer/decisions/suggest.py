@@ -7,7 +7,7 @@ dropped; the answer says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -110,12 +110,15 @@ class Searcher:
         prices: Prices,
         watch: Watch = UNWATCHED,
         whole: WorkloadResult | None = None,
+        replaced: Collection[str] = (),
     ) -> None:
         self.design, self.spec, self.watch = design, spec, watch
         network = build_network(design)
         self.whole = whole or _evaluate(network, spec, watch)
         self.metric = worth_of(self.whole)
         found = (*candidates(network, self.whole, prices), *accelerator_candidates(network, spec, self.whole, prices))
+        # what a step before bought is not thrown away again
+        found = [one for one in found if one.about not in replaced]
         self.candidates = tuple(sorted(found, key=lambda one: (one.cost.key, one.title)))
         self._small = network.net.n_parts <= LARGE
         self._gains: dict[frozenset[int], float] = {}
@@ -273,7 +276,8 @@ def suggest(
     stuck = ""
     for number in range(min(steps, STEPS_LIMIT)):
         watch.report(number / max(steps, 1), f"step {number + 1}")
-        search = Searcher(design, _current_workload(design, spec), listed, watch, whole)
+        replaced = {one.about for step in found for one in step.edits if one.about.startswith("type:")}
+        search = Searcher(design, _current_workload(design, spec), listed, watch, whole, replaced)
         first = first or search.whole
         taken = _step(search, goal)
         if taken is None:

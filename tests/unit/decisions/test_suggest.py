@@ -419,3 +419,11 @@ def test_a_workload_that_fits_is_not_refused_and_one_that_is_not_there_is() -> N
     assert designer.analyze(design, ["llama-2-7b-fsdp"], curves=False).workloads[0].unfit is None
     with pytest.raises(AnalysisError, match="no workload 'x'"):
         fitting_settings(design, "x")
+
+
+def test_no_step_throws_away_what_one_before_it_bought() -> None:
+    """NFS, VMFS and vSAN would take each other's place: the datastore is swapped once, later steps add to it."""
+    found = suggest(open_design("vsphere-cluster-4"), "storage-to-gpus")
+    swapped = [edit.about for step in found.steps for edit in step.edits if edit.about.startswith("type:")]
+    assert len(found.steps) > 1
+    assert len(swapped) == len(set(swapped)) == 1
