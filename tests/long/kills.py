@@ -137,7 +137,8 @@ def read(log: Path, score: Score) -> dict[str, Stated]:
             copies = before.copies if before is not None else 1
             designs[name] = Stated(line["digest"], False, line["file"], line["digest"], copies)
         elif what == "closed":
-            del designs[name]
+            # of two of one name, as after a kill while one was brought back, the other is closed later
+            designs.pop(name, None)
     return designs
 
 

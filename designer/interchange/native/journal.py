@@ -411,7 +411,8 @@ class Recovered(NamedTuple):
     edits
         How many changes no file holds.
     begun
-        The design the journal began with, where a file holds that or there is nothing in it to lose.
+        The design the journal began with, where a file holds that or there is nothing in it to lose; None if it was
+        saved since.
     """
 
     design: Design
@@ -458,7 +459,8 @@ def recover(path: str | Path) -> Recovered:
                     if saved is None and saving is not None and _holds(str(saving["file"]), str(saving["digest"])):
                         saved = saving
                     if saved is not None:
-                        file, digest, edits = str(saved["file"]), str(saved["digest"]), 0
+                        # back at its beginning, a design differs from a file that was saved since
+                        file, digest, edits, begun = str(saved["file"]), str(saved["digest"]), 0, None
                     elif saving is None:
                         edits += 1
                 except (FormatError, KeyError, TypeError, AttributeError, IndexError, ValueError):

@@ -297,6 +297,26 @@ def test_edits_after_a_save_belong_to_the_saved_file(tmp_path: Path) -> None:
     assert (back.digest, back.design) == (digest, design)
 
 
+def test_what_is_undone_past_a_save_is_offered(tmp_path: Path) -> None:
+    """Opened, changed, saved and undone: the file holds the change, and only the journal holds what was opened."""
+    file = tmp_path / "a.design.json"
+    opened = one_unit(2)
+    save(opened, file)
+    keeper = Journal(new_path(tmp_path), str(file), digest=digest_of(file.read_bytes()))
+    keeper.record(opened)
+    changed = SetProperties({"title": "changed"}).apply(opened)
+    keeper.record(changed)
+    digest = digest_of(dumps(changed).encode())
+    keeper.saving(str(file), digest)
+    save(changed, file)
+    keeper.saved(changed, str(file), digest)
+    keeper.record(SetProperties({"title": opened.title}).apply(changed))
+    keeper.close()
+    (found,) = survey(tmp_path)
+    assert (found.state, found.edits) == (State.UNSAVED, 1)
+    assert found.design == opened
+
+
 def test_a_journal_is_brought_back_once(tmp_path: Path) -> None:
     path = left(tmp_path, "new")
     with Claim(path) as found:
