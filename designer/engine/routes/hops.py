@@ -7,6 +7,7 @@ and moved to every group.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -93,7 +94,7 @@ def find_rings(graph: LocalGraph, ranks: tuple[int, ...], rules: Rules) -> Rings
         )
         return Rings(hops, path)
     shared = _share(ranks, counts, cycles)
-    return Rings(shared, path) if shared else _by_neighbours(graph, ranks, rules, kinds)
+    return Rings(shared, path) if shared else _by_neighbours(graph, ranks, rules, kinds, bool(links))
 
 
 def _path_class(kinds: set[str], full: bool) -> PathClass:
@@ -253,7 +254,7 @@ def _cycles(ranks: Sequence[int], left: Mapping[tuple[int, ...], float]) -> list
     return found
 
 
-def _by_neighbours(graph: LocalGraph, ranks: Sequence[int], rules: Rules, kinds: set[str]) -> Rings:
+def _by_neighbours(graph: LocalGraph, ranks: Sequence[int], rules: Rules, kinds: set[str], some_direct: bool) -> Rings:
     """From each rank to the nearest one not yet visited; `kinds` of the accelerator links that leave them."""
     order, left = [ranks[0]], list(ranks[1:])
     while left:
@@ -266,11 +267,11 @@ def _by_neighbours(graph: LocalGraph, ranks: Sequence[int], rules: Rules, kinds:
         return Rings(hops, path if path is PathClass.TORUS else PathClass.NVLINK_MESH)
     # hop i leaves rank i, hop i − 1 reaches it: one way where each rank has one of both on an accelerator link
     one_way = all(fast[i] or fast[i - 1] for i in range(len(fast)))
-    return Rings(hops, None, bool(_direct(graph, ranks)) and any(fast) and one_way)
+    return Rings(hops, None, some_direct and any(fast) and one_way)
 
 
-def _or_far(cost: int | None) -> int:
-    return STEPS_LIMIT if cost is None else cost
+def _or_far(cost: int | None) -> float:
+    return math.inf if cost is None else cost
 
 
 def _is_direct(graph: LocalGraph, a: int, b: int, rules: Rules) -> bool:

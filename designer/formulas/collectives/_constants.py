@@ -424,7 +424,7 @@ SPREAD_GENERATION: Final = Constant(
 SPREAD_FABRIC: Final = Constant(
     0.14, 0.05, 0.20, _FIT, Status.DERIVED, "1", "derived to hold 80 % with a fabric left out, 7 folds; holds 94 %"
 )
-#: generations and fabrics that are fitted on measurements: of XGMI and of PCIe without peer access one machine each
+#: generations and fabrics that are fitted on measurements: of XGMI, Gaudi and PCIe without peer access one each
 FITTED_GENERATIONS: Final = frozenset({"sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "gfx942"})
 FITTED_FABRICS: Final = frozenset(PathClass) - {PathClass.TORUS} | {
     NetworkKind.INFINIBAND,

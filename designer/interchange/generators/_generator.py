@@ -30,6 +30,13 @@ MOST: Final = 200_000
 #: the source of what the parameters say
 ASKED: Final = "asked"
 NO_PRODUCTS: Final = Chosen()
+#: the workload of every generated design
+ALL_REDUCE: Final = WorkloadSpec(
+    id="all-reduce",
+    kind="collective",
+    title="All-reduce over all GPUs, 1 GiB",
+    settings={"collective": "all-reduce", "group": "gpus", "size": "1 GiB"},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,13 +389,6 @@ class Drawing:
             part_types=self.types,
             sources=self.sources,
             policy=server.design.policy if server is not None else Policy(),
-            workloads={
-                "all-reduce": WorkloadSpec(
-                    id="all-reduce",
-                    kind="collective",
-                    title="All-reduce over all GPUs, 1 GiB",
-                    settings={"collective": "all-reduce", "group": "gpus", "size": "1 GiB"},
-                )
-            },
-            default_workload="all-reduce",
+            workloads={ALL_REDUCE.id: ALL_REDUCE},
+            default_workload=ALL_REDUCE.id,
         )

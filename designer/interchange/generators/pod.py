@@ -8,9 +8,11 @@ from typing import Final
 from designer.catalog.loader import Catalog
 from designer.catalog.partkind import link_kinds
 from designer.catalog.parttype import PartType, SourceRecord
-from designer.design.document import Block, Design, Group, Link, Part, WorkloadSpec
+from designer.design.document import Block, Design, Group, Link, Part
 from designer.errors import CatalogError, FormatError, raised_as
+from designer.fields import Quantity
 from designer.interchange.generators._generator import (
+    ALL_REDUCE,
     ASKED,
     Asked,
     Generator,
@@ -19,6 +21,7 @@ from designer.interchange.generators._generator import (
     refuse,
     shape_of,
 )
+from designer.plain_text import counted
 from designer.sources import Status
 
 POD = (
@@ -49,9 +52,9 @@ def pod(asked: Asked) -> Design:
             a=f"hosts[{here // hosted}]/chip{here % hosted}",
             b=f"hosts[{there // hosted}]/chip{there % hosted}",
             kind=kind,
-            bandwidth_per_direction=rate,
-            source=ASKED,
-            status=Status.SECONDARY,
+            bandwidth_per_direction=str(rate.value),
+            source=rate.source,
+            status=rate.status,
         )
         for axis, here, there in neighbours_in(shape)
     }
@@ -59,30 +62,23 @@ def pod(asked: Asked) -> Design:
     return Design(
         name="pod",
         title=title,
-        description=f"{total} accelerators in {total // hosted} hosts, {len(links)} links between them.",
+        description=f"{total} accelerators in {counted(total // hosted, 'host')}, {len(links)} links between them.",
         groups={"hosts": Group(id="hosts", name="Hosts", replicas=total // hosted, content=_host(part, hosted))},
         links=links,
         part_types={part.id: part},
         sources={ASKED: SourceRecord(title="The parameters this design was generated from"), **part.sources},
-        workloads={
-            "all-reduce": WorkloadSpec(
-                id="all-reduce",
-                kind="collective",
-                title="All-reduce over all accelerators, 1 GiB",
-                settings={"collective": "all-reduce", "group": "gpus", "size": "1 GiB"},
-            )
-        },
-        default_workload="all-reduce",
+        workloads={ALL_REDUCE.id: ALL_REDUCE},
+        default_workload=ALL_REDUCE.id,
     )
 
 
-def _links_of(part: PartType) -> tuple[str, str]:
+def _links_of(part: PartType) -> tuple[str, Quantity]:
     """Kind and rate of the links by which accelerators of a type pass on what others send."""
     kind = next((one.name for one in link_kinds().values() if one.relayed and part.vendor in one.vendors), "")
     rate = part.values.get("link_bandwidth_per_direction")
     if not kind or rate is None or part.kind != "gpu":
         raise refuse(f"{part.title} is not joined in a torus", "use gpu/google/tpu-v5e or gpu/amazon/trainium2")
-    return kind, str(rate.value)
+    return kind, rate
 
 
 def _host(part: PartType, hosted: int) -> Block:
@@ -93,10 +89,19 @@ def _host(part: PartType, hosted: int) -> Block:
         Part(id="memory", kind="memory", parent="server", name="Memory"),
         *(Part(id=f"chip{i}", kind="gpu", type=part.id, parent="server", name=f"Chip {i}") for i in range(hosted)),
     ]
+    generation, lanes = (int(part.number(name) or 0) or None for name in ("pcie_generation", "pcie_lanes"))
     links = [
         Link(id="cpu--memory", a="cpu", b="memory", kind="memory_bus", status=Status.ASSUMED),
         *(
-            Link(id=f"cpu--chip{i}", a="cpu", b=f"chip{i}", kind="pcie", generation=4, lanes=16, status=Status.ASSUMED)
+            Link(
+                id=f"cpu--chip{i}",
+                a="cpu",
+                b=f"chip{i}",
+                kind="pcie",
+                generation=generation,
+                lanes=lanes,
+                status=Status.ASSUMED,
+            )
             for i in range(hosted)
         ),
     ]

@@ -130,6 +130,9 @@ def test_pod(shape: str, part: str, hosted: int, links: int) -> None:
     assert len(design.links) == links
     chips = math.prod(int(n) for n in shape.split("x"))
     assert design.groups["hosts"].replicas == chips // hosted
+    stated = designer.load_catalog().get(part).values["link_bandwidth_per_direction"]
+    assert {(one.source, one.status) for one in design.links.values()} == {(stated.source, stated.status)}
+    assert stated.source in design.sources
     bus = designer.analyze(design, "all-reduce").workloads[0].metrics["bus_bandwidth"]
     value = designer.load_catalog().get(part).number("accelerator_bandwidth_per_direction")
     assert value is not None
